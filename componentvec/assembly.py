@@ -1,0 +1,260 @@
+"""From nested trees of values to leaves: what is one array, what is a group, and which dtype.
+
+`collect` reads a tree whose names are new, `gather` one whose names a layout prescribes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .layouts import Layout
+from .paths import Path, check_key, format_path, unknown
+from .places import GroupPlan, Leaf, LeafPlan, Plan
+from .tracing import is_traced, tracing
+from .tree import open_container
+
+_NUMBERS = (int, float, complex, np.number, np.bool_)
+Part = tuple[int, Leaf, Any]  # offset, leaf, value
+
+
+class Collected(NamedTuple):
+    """A tree taken apart: its plan, in numbers, and the value of each leaf (None: an alias)."""
+
+    plans: list[Plan]
+    values: list[Any]
+    weak: list[bool]  # Python numbers have no say in the dtype
+
+
+def collect(tree: Any, graft: Callable[[Any], tuple[Layout, list[Any]] | None]) -> Collected:
+    """Take a tree apart; `graft` gives layout and leaves of values that are vectors already."""
+    found = Collected([], [], [])
+    active: set[int] = set()
+    stack: list[tuple[Path, Any] | int] = [((), tree)]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, int):
+            active.discard(item)
+            continue
+        path, value = item
+        vector = graft(value)
+        if vector is not None:
+            _graft(found, *vector)
+            continue
+        group = None if _is_leaf(value, path) else open_container(value)
+        if group is None:
+            array = as_leaf(value, path)
+            found.plans.append(LeafPlan(_shape(array)))
+            found.values.append(array)
+            found.weak.append(_is_weak(value))
+            continue
+        if id(value) in active:
+            raise ValueError(f"the tree contains itself at {format_path(path)!r}")
+        active.add(id(value))
+        keys = tuple(check_key(key, path) for key in group.keys)
+        found.plans.append(GroupPlan(group.kind, keys))
+        stack.append(id(value))
+        children = zip(keys, group.values, strict=True)
+        stack.extend(reversed([((*path, key), child) for key, child in children]))
+    return found
+
+
+def _graft(found: Collected, layout: Layout, values: list[Any]) -> None:
+    """Add the plan and the leaves of a vector, ties included."""
+    first = len(found.values)
+    for plan in layout._plan():
+        if isinstance(plan, LeafPlan):
+            owner = None if plan.owner is None else first + plan.owner
+            plan = numbers_only(plan)._replace(owner=owner)
+        found.plans.append(plan)
+    plans = [plan for plan in layout._plan() if isinstance(plan, LeafPlan)]
+    for plan, value in zip(plans, values, strict=True):
+        found.values.append(value if plan.owner is None else None)
+        found.weak.append(False)
+
+
+def numbers_only(plan: LeafPlan) -> LeafPlan:
+    """The plan with strides counted in numbers, where pairs counted them in entries."""
+    if not plan.pairs:
+        return plan
+    strides = None if plan.strides is None else tuple(step // 2 for step in plan.strides)
+    return LeafPlan(plan.shape, strides, plan.owner, plan.start // 2)
+
+
+def as_pairs(plan: LeafPlan) -> LeafPlan:
+    """The plan of the same leaf stored as pairs (re, im)."""
+    strides = None if plan.strides is None else tuple(step * 2 for step in plan.strides)
+    return LeafPlan(plan.shape, strides, plan.owner, plan.start * 2, True)
+
+
+def settle(found: Collected, dtype: Any) -> tuple[Layout, list[Part]]:
+    """Choose the dtype, pair up complex leaves where the vector is real, and lay all out."""
+    kinds = [
+        (np.dtype(bool) if value is None else result_dtype(value), weak, np.size(_plain(value)))
+        for value, weak in zip(found.values, found.weak, strict=True)
+    ]
+    leaves = [plan for plan in found.plans if isinstance(plan, LeafPlan)]
+    for number, leaf in enumerate(leaves):  # an alias is of its owner's kind
+        if leaf.owner is not None:
+            kinds[number] = (kinds[leaf.owner][0], True, 0)
+    chosen = choose_dtype(kinds) if dtype is None else _given_dtype(dtype)
+    plans: list[Plan] = []
+    number = 0
+    plan: Plan
+    for plan in found.plans:
+        if isinstance(plan, LeafPlan):
+            complex_leaf = kinds[number][0].kind == "c"
+            number += 1
+            if complex_leaf and chosen.kind != "c" and 0 not in plan.shape:
+                if chosen.kind != "f":
+                    raise TypeError(f"complex components do not fit into a vector of {chosen}")
+                chosen = np.result_type(chosen, np.float32)
+                plan = as_pairs(plan)
+        plans.append(plan)
+    layout = Layout._build(plans, chosen)
+    places = zip(layout._leaves, found.values, strict=True)
+    return layout, [(at, leaf, value) for (_, at, leaf), value in places if value is not None]
+
+
+def choose_dtype(kinds: Sequence[tuple[np.dtype, bool, int]]) -> np.dtype:
+    """NumPy's result type of all leaves, given as (dtype, is a Python number, size)."""
+    counted = [(dtype, weak) for dtype, weak, size in kinds if size]
+    complex_ones = [dtype.kind == "c" for dtype, _ in counted]
+    strong = [d if d.kind in "fc" else np.dtype(float) for d, weak in counted if not weak]
+    if any(complex_ones) and not all(complex_ones):
+        strong = [np.empty(0, dtype).real.dtype for dtype in strong]
+    if not strong:
+        return np.dtype(complex if complex_ones and all(complex_ones) else float)
+    return np.result_type(*strong)
+
+
+def _given_dtype(dtype: Any) -> np.dtype:
+    """A dtype that the caller asks for."""
+    chosen = np.dtype(dtype)
+    if chosen.kind not in "biufc":
+        raise TypeError(f"dtype must be numeric, got {chosen}")
+    return chosen
+
+
+def gather(layout: Layout, tree: Any, prefix: Path = ()) -> list[tuple[Path, int, Leaf, Any]]:
+    """Path, offset, leaf and value for each leaf of a tree that has the names of `layout`.
+
+    Tied aliases may be left out. KeyError for missing or unknown names, TypeError for what is no
+    group where one is expected.
+    """
+    parts: list[tuple[Path, int, Leaf, Any]] = []
+    stack: list[tuple[Path, int, Any, Any]] = [(prefix, 0, layout, tree)]
+    while stack:
+        path, offset, node, value = stack.pop()
+        if isinstance(node, Leaf):
+            parts.append((path, offset, node, as_leaf(value, path)))
+            continue
+        group = open_container(value)
+        if group is None:
+            names = ", ".join(format_path((key,)) for key in list(node._children)[:20])
+            raise TypeError(
+                f"{format_path(path) or 'the tree'!s}: expected a {node._kind} of {names}, "
+                f"got {type(value).__name__}"
+            )
+        given = dict(zip(group.keys, group.values, strict=True))
+        for key in given:
+            if key not in node._children:
+                known = [format_path((*path, name)) for name in node._children]
+                raise KeyError(unknown(format_path((*path, check_key(key, path))), known))
+        for key, (start, child) in reversed(node._children.items()):
+            if key in given:
+                stack.append(((*path, key), offset + start, child, given[key]))
+            elif not _only_aliases(child):
+                names = ", ".join(format_path((*path, name)) for name in node._children)
+                raise KeyError(
+                    f"no value for component {format_path((*path, key))!r}; expected: {names}"
+                )
+    return parts
+
+
+def _only_aliases(node: Any) -> bool:
+    """Whether a component consists of tied aliases, and may be left out."""
+    if isinstance(node, Leaf):
+        return node.alias
+    leaves = node._leaves
+    return bool(leaves) and all(leaf.alias for _, _, leaf in leaves)
+
+
+def as_leaf(value: Any, path: Path) -> Any:
+    """A value as one numeric array (traced ones stay traced), or a TypeError with its path."""
+    if is_traced(value):
+        return value
+    if type(value) is np.ndarray and value.dtype.kind in "biufc":
+        return value
+    if isinstance(value, list | tuple) and any(is_traced(item) for item in _items(value)):
+        return tracing.stack(value)
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{format_path(path)!r}: a masked array has no place for its mask")
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise TypeError(
+            f"{format_path(path)!r}: a ragged list of numbers is no array; "
+            "make it a list of arrays for a sequence of components"
+        ) from None
+    if array.dtype.kind in "biufc":
+        return array
+    given = f"an array of {array.dtype}" if isinstance(value, np.ndarray) else repr(value)[:60]
+    raise TypeError(
+        f"{format_path(path)!r}: expected numbers, arrays, or dicts, lists and tuples of them, "
+        f"got {given} of type {type(value).__name__}"
+    )
+
+
+def _is_leaf(value: Any, path: Path) -> bool:
+    """Whether a value is one array: at the root a list is always a sequence."""
+    if isinstance(value, np.ndarray | np.generic | int | float | complex | str | None):
+        return True
+    if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
+        return bool(path) and _all_numbers(value)
+    return False
+
+
+def _all_numbers(value: Any) -> bool:
+    """Whether a nested list holds numbers only."""
+    return all(
+        isinstance(tracing.value(item) if is_traced(item) else item, _NUMBERS)
+        for item in _items(value)
+    )
+
+
+def _items(value: Any) -> Iterator[Any]:
+    """What a nested list holds, at any depth that an array can have."""
+    stack = [iter(value)]
+    while stack:
+        for item in stack[-1]:
+            if isinstance(item, list | tuple) and not hasattr(item, "_fields") and len(stack) < 64:
+                stack.append(iter(item))
+                break
+            yield item
+        else:
+            stack.pop()
+
+
+def _is_weak(value: Any) -> bool:
+    """Whether a value is made of Python numbers alone."""
+    if isinstance(value, list | tuple):
+        return not any(isinstance(item, np.generic) or is_traced(item) for item in _items(value))
+    return isinstance(value, int | float | complex) and not isinstance(value, np.generic)
+
+
+def _plain(value: Any) -> Any:
+    """A value without its trace."""
+    return tracing.value(value) if is_traced(value) else value
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    """Shape of a plain or traced array."""
+    return np.shape(_plain(value))
+
+
+def result_dtype(value: Any) -> np.dtype:
+    """Dtype of a plain or traced array."""
+    return np.asarray(_plain(value)).dtype

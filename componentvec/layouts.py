@@ -1,0 +1,298 @@
+"""Layout: an immutable map from paths to places in one buffer.
+
+What users see of it stands here; the tree within it is `nodes.Group`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .encoding import decode, encode
+from .nodes import Group, PathLike, show_path
+from .paths import format_path
+from .places import Leaf, LeafPlan
+from .plans import retie
+
+if TYPE_CHECKING:
+    from .vector import ComponentVector
+
+
+class _Above:
+    """What `vector` and `display`, which stand above this module, supply when they are loaded."""
+
+    wrap: Callable[[Layout, Any], ComponentVector]
+    pack: Callable[[Layout, Any], ComponentVector]
+    text: Callable[[Any], str]
+    html: Callable[[Any], str]
+
+
+above = _Above()
+
+
+class Layout(Group):
+    """Immutable map from paths to places (offset, shape, strides) in one buffer.
+
+    Layouts are made by `ComponentVector`, `destructure` and `Layout.from_json`; `v.layout` is the
+    one of a vector. They are hashable, comparable, picklable and cheap to share. Wherever a path is
+    an argument, a path string (``"enc.layers[0].w"``) or a tuple of keys will do.
+
+    Examples
+    --------
+    >>> import componentvec as cv
+    >>> layout = cv.ComponentVector(a=1.0, b=[2.0, 3.0], c={"w": [[1.0, 2.0]]}).layout
+    >>> layout.size
+    5
+    >>> layout.labels()
+    ['a', 'b[0]', 'b[1]', 'c.w[0,0]', 'c.w[0,1]']
+    >>> layout.slice("c.w"), layout.shape("c.w")
+    (slice(3, 5, None), (1, 2))
+    >>> layout.wrap([1.0, 2.0, 3.0, 4.0, 5.0]).b.tolist()
+    [2.0, 3.0]
+    """
+
+    __slots__ = ()
+
+    __iter__ = None
+
+    def __init__(self) -> None:
+        raise TypeError(
+            "layouts come from ComponentVector(...).layout, destructure and Layout.from_json"
+        )
+
+    # -- what it holds ---------------------------------------------------------------------------
+
+    @property
+    def size(self) -> int:
+        """Number of buffer entries."""
+        return self._size
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The dtype that a vector made by this layout has."""
+        return self._dtype
+
+    def paths(self) -> tuple[str, ...]:
+        """Path strings of all leaves, in buffer order, then of tied aliases."""
+        leaves = self._leaves
+        own = [format_path(path) for path, _, leaf in leaves if not leaf.alias]
+        return (*own, *(format_path(path) for path, _, leaf in leaves if leaf.alias))
+
+    def labels(self) -> list[str]:
+        """One label for each of the `size` entries: ``"enc.w[2,1]"``; aliases do not appear."""
+        labels = [""] * self._size
+        for path, offset, leaf in self._leaves:
+            if leaf.alias:
+                continue
+            text = format_path(path)
+            entries = leaf.entries(offset).reshape(-1, 2 if leaf.pairs else 1).tolist()
+            for index, found in zip(np.ndindex(leaf.shape), entries, strict=True):
+                label = f"{text}[{','.join(map(str, index))}]" if index else text
+                if leaf.pairs:
+                    labels[found[0]], labels[found[1]] = label + ".re", label + ".im"
+                else:
+                    labels[found[0]] = label
+        return labels
+
+    @property
+    def ties(self) -> tuple[tuple[str, ...], ...]:
+        """Groups of path strings that share memory, each with its owner first."""
+        groups: dict[int, list[str]] = {}
+        for path, offset, leaf in self._leaves:
+            if leaf.alias:
+                owner = self._owner_of(offset, leaf)
+                if owner is not None:
+                    names = groups.setdefault(owner, [format_path(self._leaves[owner][0])])
+                    names.append(format_path(path))
+        return tuple(tuple(groups[owner]) for owner in sorted(groups))
+
+    def shape(self, path: PathLike) -> tuple[int, ...]:
+        """Shape of a leaf; KeyError for an unknown path, ValueError for a group."""
+        return self._leaf(path)[1].shape
+
+    def slice(self, path: PathLike) -> slice:
+        """Slice of the buffer that holds the entries of a component.
+
+        Raises KeyError for an unknown path, and ValueError for a tied alias that is not contiguous
+        (`index` has its entries) or a group that holds an alias from elsewhere.
+        """
+        offset, node = self._find(path)
+        if isinstance(node, Group):
+            node._require_whole()
+            return slice(offset, offset + node._size)
+        if node.alias and not (node.plain or (node.pairs and Leaf(node.shape, node.strides).plain)):
+            raise ValueError(
+                f"{show_path(path)!r} is tied, and its entries are not contiguous in the buffer; "
+                "layout.index gives them"
+            )
+        low, high = node.extent(offset)
+        self._require_inside(low, high, path)
+        return slice(low, high)
+
+    def index(self, label_or_path: PathLike) -> np.ndarray:
+        """Flat integer indices of the entries of a component or a label, shape ``(n,)``.
+
+        They come in the order of the component's own entries, also for aliases. KeyError where
+        neither a path nor a label is so named.
+        """
+        try:
+            offset, node = self._find(label_or_path)
+        except KeyError:
+            entry = self._entry(label_or_path)
+            if entry is None:
+                raise
+            return np.array([entry], dtype=np.intp)
+        if isinstance(node, Group):
+            node._require_whole()
+            return np.arange(offset, offset + node._size, dtype=np.intp)
+        low, high = node.extent(offset)
+        self._require_inside(low, high, label_or_path)
+        return node.entries(offset).ravel()
+
+    def mask(self, *patterns: PathLike) -> np.ndarray:
+        """Boolean array of shape ``(size,)``, True where any pattern matches.
+
+        Patterns are path strings in which ``*`` stands for any one key and ``**`` for any number
+        of keys, none included: ``"layers[*].w"``, ``"**.bias"``. A group that matches covers its
+        entries. KeyError where a pattern matches nothing, ValueError where it is malformed.
+
+        Examples
+        --------
+        >>> import componentvec as cv
+        >>> layout = cv.ComponentVector(a={"w": [1.0, 2.0], "bias": 0.0}, bias=3.0).layout
+        >>> layout.mask("**.bias").tolist()
+        [False, False, True, True]
+        """
+        self._require_whole()
+        mask = np.zeros(self._size, dtype=bool)
+        for chosen, (_, offset, leaf) in zip(self._matching(patterns), self._leaves, strict=True):
+            if chosen and leaf.plain:
+                mask[offset : offset + leaf.size] = True
+            elif chosen:
+                mask[leaf.entries(offset)] = True
+        return mask
+
+    def __getitem__(self, path: PathLike) -> Layout:
+        """The sub-layout of a group."""
+        node = self._find(path)[1]
+        if isinstance(node, Leaf):
+            raise KeyError(f"{show_path(path)!r} is a leaf of shape {node.shape}, not a group")
+        return node._with_dtype(self._dtype)
+
+    def __contains__(self, path: object) -> bool:
+        try:
+            self._find(path)
+        except (KeyError, TypeError):
+            return False
+        return True
+
+    # -- making vectors --------------------------------------------------------------------------
+
+    def wrap(self, buffer: Any) -> ComponentVector:
+        """A vector on that very memory: O(1), no copy.
+
+        Parameters
+        ----------
+        buffer
+            One axis of `size` entries, contiguous; a list is made an array.
+
+        Raises
+        ------
+        ValueError
+            For a wrong size, another number of axes, or memory that is not contiguous.
+        """
+        return above.wrap(self, buffer)
+
+    def zeros(self, dtype: Any = None) -> ComponentVector:
+        """A new vector of zeros."""
+        return above.wrap(self, np.zeros(self._size, self._dtype if dtype is None else dtype))
+
+    def full(self, value: Any) -> ComponentVector:
+        """A new vector whose entries are all `value` (or broadcast from it)."""
+        return above.wrap(self, np.full(self._size, value, self._dtype))
+
+    def pack(self, tree: Any) -> ComponentVector:
+        """A new vector from a nested tree with the same names.
+
+        Tied aliases may be left out. KeyError for missing or unknown names, ValueError for other
+        shapes or unequal values at tied names, TypeError for complex data in real components.
+
+        Examples
+        --------
+        >>> import componentvec as cv
+        >>> layout = cv.ComponentVector(a=0.0, b=[0.0, 0.0]).layout
+        >>> layout.pack({"a": 1, "b": [2, 3]}).tolist()
+        [1.0, 2.0, 3.0]
+        """
+        return above.pack(self, tree)
+
+    # -- other layouts ---------------------------------------------------------------------------
+
+    def to_json(self) -> str:
+        """The layout as plain data in JSON."""
+        return encode(self._plan(), self._dtype)
+
+    @classmethod
+    def from_json(cls, s: str | bytes) -> Layout:
+        """The layout that `to_json` wrote; ValueError for anything else.
+
+        Every place is checked to lie inside the buffer.
+        """
+        return cls._build(*decode(s))
+
+    def tie(self, alias: PathLike, owner: PathLike) -> Layout:
+        """A new layout in which the leaf `alias` is another name for the leaf `owner`.
+
+        Both have the same shape. Aliases of `alias` come along. KeyError for unknown names;
+        ValueError for unequal shapes, or where `alias` is tied to another leaf already.
+
+        Examples
+        --------
+        >>> import componentvec as cv
+        >>> layout = cv.ComponentVector(a=[1.0, 2.0], b=[3.0, 4.0]).layout
+        >>> tied = layout.tie("b", "a")
+        >>> tied.size, tied.ties
+        (2, (('a', 'b'),))
+        """
+        moved, kept = self._ordinal(alias), self._ordinal(owner)
+        what = f"cannot tie {show_path(alias)!r} to {show_path(owner)!r}"
+        plans = self._plan()
+        leaf_plans = [plan for plan in plans if isinstance(plan, LeafPlan)]
+        a, o = self._leaves[moved][2], self._leaves[kept][2]
+        if a.shape != o.shape or a.pairs != o.pairs:
+            kinds = ["complex" if leaf.pairs else "real" for leaf in (a, o)]
+            raise ValueError(
+                f"{what}: expected the same shape and kind, got {a.shape} ({kinds[0]}) "
+                f"and {o.shape} ({kinds[1]})"
+            )
+        if a.size == 0:
+            raise ValueError(f"{what}: an array of no entries has no memory")
+        if self._leaves[moved][1] == self._leaves[kept][1] and a.strides == o.strides:
+            return self
+        old, new = leaf_plans[moved], leaf_plans[kept]
+        if old.owner is not None or new.owner == moved:
+            other = self._leaves[moved if old.owner is None else old.owner][0]
+            raise ValueError(f"{what}: it shares memory with {format_path(other)!r} already")
+        try:
+            return Layout._build(retie(plans, moved, kept), self._dtype)
+        except ValueError as error:
+            raise ValueError(f"{what}: {error}") from None
+
+    # -- comparing, copying ----------------------------------------------------------------------
+
+    def __copy__(self) -> Layout:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Layout:
+        return self
+
+    def __reduce__(self) -> Any:
+        return Layout.from_json, (self.to_json(),)
+
+    def __repr__(self) -> str:
+        return above.text(self)
+
+    def _repr_html_(self) -> str:
+        return above.html(self)

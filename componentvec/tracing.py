@@ -1,0 +1,37 @@
+"""What `rules` supplies for values that autograd traces, so that nothing below it knows calculus.
+
+Until `rules` is imported no value is traced, and none of these functions is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+
+class Tracing:
+    """Types of traced values, and what takes the place of NumPy's functions for them."""
+
+    #: all types of traced values (a live set)
+    types: ClassVar[set[type]] = set()
+    #: types of traced component vectors
+    vectors: ClassVar[set[type]] = set()
+    #: the plain value within a traced one
+    value: Callable[[Any], Any]
+    #: a traced array of a nested list with traced numbers
+    stack: Callable[[Any], Any]
+    #: `wrap(layout, buffer)`: a traced vector on a traced buffer
+    wrap: Callable[[Any, Any], Any]
+    #: `assemble(layout, parts)`: a traced vector of (offset, leaf, value) parts
+    assemble: Callable[[Any, Any], Any]
+    #: the traced buffer of a traced vector, and its layout
+    data: Callable[[Any], Any]
+    layout: Callable[[Any], Any]
+
+
+tracing = Tracing()
+
+
+def is_traced(value: Any) -> bool:
+    """Whether autograd traces the value."""
+    return type(value) in tracing.types
