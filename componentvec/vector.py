@@ -89,9 +89,9 @@ class ComponentVector(ArrayProtocols):
             return self._component(key) if found is None else found
         if isinstance(key, str):
             return self._component(str(key))
-        if _is_names(key):
+        if is_names(key):
             return select(self, key)
-        if _is_whole(key):
+        if is_whole(key):
             return wrap(self._layout, self._buffer)
         if isinstance(key, tuple) and any(isinstance(name, str) for name in key):
             raise IndexError(
@@ -135,13 +135,13 @@ class ComponentVector(ArrayProtocols):
         try:
             offset, node = layout._find(name)
         except KeyError:
-            found = _through_lists(self, name)
+            found = through_lists(self, name)
             if found is None:
                 raise
             return found
         if isinstance(node, Leaf) and node.plain and node.shape:
             layout._plain[name] = slice(offset, offset + node.size), node.shape
-        return self._at(self._offset + offset, node, self._path + _keys(layout, name))
+        return self._at(self._offset + offset, node, self._path + path_keys(layout, name))
 
     def _at(self, offset: int, node: Any, path: Path) -> Any:
         """What lies at an absolute offset of the root: a view, or a scalar."""
@@ -210,7 +210,7 @@ class ComponentVector(ArrayProtocols):
     def __setitem__(self, key: Any, value: Any) -> None:
         if isinstance(key, str):
             self._assign(str(key), value)
-        elif _is_names(key):
+        elif is_names(key):
             layout = select(self, key)._layout
             values = [plain(value)] * len(key)
             if open_container(value) is not None:
@@ -219,7 +219,7 @@ class ComponentVector(ArrayProtocols):
             for name, item in zip(key, values, strict=True):
                 self._assign(name, item)
         else:
-            if _is_whole(key) and isinstance(value, ComponentVector):
+            if is_whole(key) and isinstance(value, ComponentVector):
                 self._layout._require_equal(value._layout)
             if isinstance(key, tuple) and any(isinstance(name, str) for name in key):
                 raise IndexError(f"a vector has one axis, got {key!r}")
@@ -237,12 +237,12 @@ class ComponentVector(ArrayProtocols):
         try:
             offset, node = self._layout._find(name)
         except KeyError:
-            stacked = _through_lists(self, name)
+            stacked = through_lists(self, name)
             if not isinstance(stacked, np.ndarray):
                 raise
             write([(stacked, checked(value, stacked, (name,)))])
             return
-        path = self._path + _keys(self._layout, name)
+        path = self._path + path_keys(self._layout, name)
         write(prepare(self._root, self._offset + offset, node, path, value))
 
     # -- copying ---------------------------------------------------------------------------------
@@ -364,7 +364,7 @@ def select(v: Any, names: list[str]) -> Any:
     """A new vector of some components, nesting kept, in the order of the names."""
     tree: dict[Any, Any] = {}
     for name in names:
-        value, keys = v[name], _keys(v._layout, name)
+        value, keys = v[name], path_keys(v._layout, name)
         group = tree
         for key in keys[:-1]:
             group = group.setdefault(key, {})
@@ -376,7 +376,7 @@ def select(v: Any, names: list[str]) -> Any:
     return ComponentVector(tree)
 
 
-def _through_lists(v: Any, name: str) -> Any:
+def through_lists(v: Any, name: str) -> Any:
     """What a path with slices names, as ``layers[:].w``; None where there is no slice."""
     try:
         keys = parse_path(name)
@@ -399,17 +399,17 @@ def _through_lists(v: Any, name: str) -> Any:
     return found
 
 
-def _keys(layout: Layout, name: str) -> Path:
+def path_keys(layout: Layout, name: str) -> Path:
     """The keys of a path string: a top-level name stands for itself."""
     return (name,) if name in layout._children else parse_path(name)
 
 
-def _is_names(key: Any) -> bool:
+def is_names(key: Any) -> bool:
     """Whether an index is a list of names."""
     return isinstance(key, list) and bool(key) and all(isinstance(name, str) for name in key)
 
 
-def _is_whole(key: Any) -> bool:
+def is_whole(key: Any) -> bool:
     """Whether an index is ``:`` or ``...``."""
     return key is Ellipsis or (type(key) is slice and key == slice(None))
 
