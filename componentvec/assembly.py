@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -138,11 +138,13 @@ def _given_dtype(dtype: Any) -> np.dtype:
     return chosen
 
 
-def gather(layout: Layout, tree: Any, prefix: Path = ()) -> list[tuple[Path, int, Leaf, Any]]:
+def gather(
+    layout: Layout, tree: Any, prefix: Path = (), spare: Container[Path] = ()
+) -> list[tuple[Path, int, Leaf, Any]]:
     """Path, offset, leaf and value for each leaf of a tree that has the names of `layout`.
 
-    Tied aliases may be left out. KeyError for missing or unknown names, TypeError for what is no
-    group where one is expected.
+    Tied aliases may be left out, and what stands at the `spare` paths is passed over. KeyError for
+    missing or unknown names, TypeError for what is no group where one is expected.
     """
     parts: list[tuple[Path, int, Leaf, Any]] = []
     stack: list[tuple[Path, int, Any, Any]] = [(prefix, 0, layout, tree)]
@@ -160,10 +162,12 @@ def gather(layout: Layout, tree: Any, prefix: Path = ()) -> list[tuple[Path, int
             )
         given = dict(zip(group.keys, group.values, strict=True))
         for key in given:
-            if key not in node._children:
+            if key not in node._children and (*path, key) not in spare:
                 known = [format_path((*path, name)) for name in node._children]
                 raise KeyError(unknown(format_path((*path, check_key(key, path))), known))
         for key, (start, child) in reversed(node._children.items()):
+            if (*path, key) in spare:
+                continue
             if key in given:
                 stack.append(((*path, key), offset + start, child, given[key]))
             elif not _only_aliases(child):

@@ -76,7 +76,7 @@ def is_plain(cls: type) -> bool:
 
 def is_namedtuple(cls: type) -> bool:
     """Whether a class is a tuple whose items have names."""
-    return issubclass(cls, tuple) and isinstance(getattr(cls, "_fields", None), tuple)
+    return issubclass(cls, tuple) and isinstance(class_attribute(cls, "_fields"), tuple)
 
 
 def class_attribute(cls: type, name: str) -> Any:

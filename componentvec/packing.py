@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,10 @@ from .tracing import is_traced, tracing
 from .vector import fill
 
 
-def pack(layout: Layout, tree: Any) -> Any:
-    """`Layout.pack`."""
+def pack(layout: Layout, tree: Any, spare: Container[Path] = ()) -> Any:
+    """`Layout.pack`; what stands at the `spare` paths of the tree is passed over."""
     layout._require_whole()
-    parts = gather(layout, tree)
+    parts = gather(layout, tree, spare=spare)
     for path, _, leaf, value in parts:
         given = np.shape(untraced(value))
         if given != leaf.shape:

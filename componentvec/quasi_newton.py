@@ -13,6 +13,7 @@ from scipy.optimize import OptimizeResult, OptimizeWarning
 
 # SciPy's own parts, so that the steps, the callbacks and the messages are the same as there.
 from scipy.optimize._optimize import (
+    FD_METHODS,
     MemoizeJac,
     _call_callback_maybe_halt,
     _check_positive_definite,
@@ -25,10 +26,12 @@ from scipy.optimize._optimize import (
     vecnorm,
 )
 
-Vector = NDArray[np.float64]
+Array = NDArray[np.float64]
 
-_HALTED = "`callback` raised `StopIteration`."
-_DIFFERENCES = ("2-point", "3-point", "cs")
+_MESSAGES = {
+    **dict(enumerate(_status_message[key] for key in ("success", "maxiter", "pr_loss", "nan"))),
+    99: "`callback` raised `StopIteration`.",
+}
 
 
 def bfgs(
@@ -45,7 +48,7 @@ def bfgs(
     tol: float | None = None,
     gtol: float | None = None,
     norm: float = np.inf,
-    eps: ArrayLike = float(np.sqrt(np.finfo(float).eps)),
+    eps: ArrayLike = 2.0**-26,
     maxiter: int | None = None,
     disp: bool = False,
     return_all: bool = False,
@@ -57,45 +60,41 @@ def bfgs(
     workers: Any = None,
     **unknown_options: Any,
 ) -> OptimizeResult:
-    """Minimize a function of one flat vector by BFGS, at O(n^2) an iteration.
+    """Minimize a function of one flat vector by BFGS, with O(n^2) work an iteration.
 
     A ``method`` for `scipy.optimize.minimize`, with the algorithm, options, stopping rules and
-    result fields of SciPy's own BFGS, and its iterates to rounding. All arrays in and out are
-    plain ones.
+    result fields of SciPy's own BFGS, and its iterates to rounding.
 
     Parameters
     ----------
     fun : callable
         ``fun(x, *args) -> float``; `x` is a float64 array of shape (n,), a copy of its own.
     x0 : array_like, shape (n,)
-        Start. It is copied; the work is in double precision whatever its dtype.
+        Start. It is copied, and the work is in double precision whatever its dtype.
     args : tuple, optional
         Further arguments of `fun` and `jac`.
     jac : callable, True, {"2-point", "3-point", "cs"} or None, optional
-        Gradient ``jac(x, *args)`` of n entries, which is copied; True if `fun` returns the pair of
-        value and gradient; otherwise finite differences, with the absolute step `eps` for None.
-        (`scipy.optimize.minimize` turns a string into None before it calls any method that is
-        not its own.)
+        Gradient ``jac(x, *args)`` of n entries, which is copied; True if `fun` returns value and
+        gradient; otherwise finite differences, with the absolute step `eps` for None. (A string is
+        for direct calls: `scipy.optimize.minimize` passes None for it to all methods but its own.)
     callback : callable, optional
-        Called after each iteration as ``callback(intermediate_result=...)`` if that is the name
-        of its only parameter, else as ``callback(x)``. StopIteration ends the run.
+        Called after each iteration as ``callback(intermediate_result=...)`` if that is the name of
+        its only parameter, else as ``callback(x)``. StopIteration ends the run.
     hess, hessp : object, optional
         Not used; a RuntimeWarning says so.
     bounds, constraints : object, optional
         Must not be given.
     tol, gtol : float, optional
-        End when the norm of the gradient is at most `gtol`, by default `tol`, by default 1e-5.
-        Same units as the gradient.
+        End when the norm of the gradient is at most `gtol`, by default `tol`, by default 1e-5
+        (same units as the gradient).
     norm : float, optional
         Order of that norm (dimensionless).
     eps : float or array_like of shape (n,), optional
-        Absolute step of the finite differences for ``jac=None``; same units as `x`.
+        Absolute step of the finite differences for ``jac=None`` (same units as `x`).
     maxiter : int, optional
         Most iterations; by default 200 n.
-    disp : bool, optional
-        Print how the run ended.
-    return_all : bool, optional
-        Keep all iterates in ``allvecs``.
+    disp, return_all : bool, optional
+        Print how the run ended; keep all iterates in ``allvecs``.
     finite_diff_rel_step : float or array_like of shape (n,), optional
         Relative step of the finite differences that a string asks for (dimensionless).
     xrtol : float, optional
@@ -103,45 +102,40 @@ def bfgs(
     c1, c2 : float, optional
         Constants of the Wolfe conditions, ``0 < c1 < c2 < 1`` (dimensionless).
     hess_inv0 : array_like, shape (n, n), optional
-        First inverse Hessian, symmetric and positive definite, which is copied; by default the
-        identity.
+        First inverse Hessian, symmetric positive definite, copied; by default the identity.
     workers : int or map-like callable, optional
         Spreads finite differences over processes; needs SciPy 1.16 or later.
     **unknown_options : object
-        Named in an OptimizeWarning, and ignored.
+        Ignored; an OptimizeWarning names them.
 
     Returns
     -------
     scipy.optimize.OptimizeResult
-        ``x``, ``jac`` (n,), the symmetric ``hess_inv`` (n, n), ``fun``, ``nfev``, ``njev``, ``nit``,
-        ``status`` (0 success, 1 `maxiter` reached, 2 failure of the line search, 3 NaN, 99 ended by
-        the callback), ``success``, ``message``, and ``allvecs`` if asked for. No array shares memory
-        with another or with an argument.
+        ``x`` and ``jac`` (n,), symmetric ``hess_inv`` (n, n), ``fun``, ``nfev``, ``njev``, ``nit``,
+        ``success``, ``message``, ``status`` (0 success, 1 `maxiter` reached, 2 line search failed,
+        3 NaN, 99 ended by the callback), ``allvecs`` if asked for. All arrays are new memory.
 
     Raises
     ------
     ValueError
-        Bounds or constraints are given; `x0`, a gradient or `hess_inv0` has a wrong shape;
+        Bounds or constraints are given; `x0`, a gradient or `hess_inv0` has a wrong shape, or
         `hess_inv0` is not symmetric positive definite; `jac` is an unknown string.
     TypeError
         `x0`, a gradient or `hess_inv0` is not made of real numbers.
 
     Notes
     -----
-    The update of the inverse Hessian ``H`` by the step ``s`` and the change of the gradient ``y``
-    is eq. 6.17 of [1]_, ``(I - rho s y') H (I - rho y s') + rho s s'`` with ``rho = 1 / y's``.
-    Multiplied out it is of rank two, ``H + s w' + w s'`` with
-    ``w = (rho + rho^2 y'Hy) s / 2 - rho Hy``. The direction ``p = -H g`` is at hand, so
-    that ``Hy = H g_new + p``, and the next direction follows from ``H g_new`` in O(n). An iteration
-    thus takes one symmetric matrix-vector product and one symmetric rank-two update, both in
-    place on one triangle. The matrix is the only memory of order n^2.
+    The inverse Hessian H is updated by the step s and the change of the gradient y as in eq. 6.17
+    of [1]_: ``(I - r s y') H (I - r y s') + r s s'`` with ``r = 1 / y's``. Multiplied out that is
+    ``H + s w' + w s'`` with ``w = (r + r^2 y'Hy) s / 2 - r Hy``. With the direction ``p = -Hg`` at
+    hand, one product gives both ``Hg_new`` and ``Hy = Hg_new + p``, and from these the next
+    direction follows in O(n). So an iteration is one symmetric matrix-vector product and one
+    symmetric rank-two update, in place on one triangle, and H is the only memory of order n^2.
 
-    Multiplied out, the update can lose the positive definiteness of ``H`` to rounding. A direction
-    that does not descend is therefore never followed: ``H`` becomes the multiple of the identity
-    ``y's / y'y`` (eq. 6.20 of [1]_) and the run goes on. A pair with ``y's <= 0``, which no exact
-    Wolfe step has, is not used for an update.
-
-    The line search is SciPy's, for the strong Wolfe conditions.
+    Rounding can cost H its positive definiteness, more easily so in the multiplied-out form. A
+    direction without descent is never followed: H becomes the identity times ``y's / y'y`` (eq.
+    6.20 of [1]_), and the run goes on. The line search is SciPy's, for the strong Wolfe conditions,
+    by which ``y's > 0``; a pair with ``y's < 0``, after its fallback, is left out.
 
     References
     ----------
@@ -149,21 +143,19 @@ def bfgs(
 
     Examples
     --------
-    >>> import numpy as np
+    >>> import componentvec as cv
     >>> from scipy.optimize import minimize, rosen, rosen_der
-    >>> from componentvec import bfgs
-    >>> res = minimize(rosen, [1.3, 0.7, 0.8], jac=rosen_der, method=bfgs, tol=1e-8)
-    >>> res.x.round(6).tolist()
-    [1.0, 1.0, 1.0]
-    >>> bool(np.all(res.hess_inv == res.hess_inv.T)), res.message
-    (True, 'Optimization terminated successfully.')
+    >>> res = minimize(rosen, [1.3, 0.7, 0.8], jac=rosen_der, method=cv.bfgs, tol=1e-8)
+    >>> res.x.round(6).tolist(), res.message
+    ([1.0, 1.0, 1.0], 'Optimization terminated successfully.')
+    >>> bool((res.hess_inv == res.hess_inv.T).all())
+    True
     """
     _refuse_or_warn(bounds, constraints, hess, hessp)
     _check_unknown_options(unknown_options)
-    x = _real_copy(x0, "x0")
+    x = np.atleast_1d(_real_copy(x0, "x0"))
     if x.ndim > 1:
         raise ValueError(f"'x0' must only have one dimension; it has the shape {x.shape}")
-    x = x.reshape(-1)
     n = x.size
     inverse = _InverseHessian(n, hess_inv0)
     gtol = next((bound for bound in (gtol, tol) if bound is not None), 1e-5)
@@ -183,9 +175,8 @@ def bfgs(
     f, g = scalar.fun(x), scalar.grad(x)
     f_before = f + np.linalg.norm(g) / 2  # makes the first trial step about one long
     size = vecnorm(g, ord=norm) if n else 0.0
-    p = -inverse.times(g)
-    iterates = [x.copy()]
-    iterations, status = 0, 0
+    p = -inverse.times(g) if n else g
+    iterations, status, iterates = 0, 0, [x.copy()]
 
     while size > gtol and iterations < maxiter:
         if not np.dot(p, g) < 0 and not inverse.is_scaled_identity:
@@ -210,7 +201,9 @@ def bfgs(
             status = 99
             break
         size = vecnorm(g, ord=norm)
-        if size <= gtol or step * vecnorm(p) <= xrtol * (xrtol + vecnorm(x)):
+        if size <= gtol:
+            break
+        if step * np.linalg.norm(p) <= xrtol * (xrtol + np.linalg.norm(x)):
             break
         if not np.isfinite(f):
             status = 2
@@ -221,9 +214,8 @@ def bfgs(
         status = 1
     elif status == 0 and (np.isnan(size) or np.isnan(f) or np.isnan(x).any()):
         status = 3
-    message = _message(status)
     if disp:
-        _display(status, message, f, iterations, scalar)
+        _display(status, f, iterations, scalar)
     result = OptimizeResult(
         fun=f,
         jac=np.array(g),
@@ -232,7 +224,7 @@ def bfgs(
         njev=scalar.ngev,
         status=status,
         success=status == 0,
-        message=message,
+        message=_MESSAGES[status],
         x=x,
         nit=iterations,
     )
@@ -242,55 +234,51 @@ def bfgs(
 
 
 class _InverseHessian:
-    """A symmetric matrix of which one triangle is kept, updated in place."""
+    """A symmetric matrix of which one triangle is kept up to date, in place."""
 
     def __init__(self, n: int, start: ArrayLike | None) -> None:
-        self.is_scaled_identity = start is None
         self._scale = 1.0
         if start is None:
-            self._matrix = np.zeros((n, n))
-            self._fill()
-        else:
-            _check_positive_definite(start)
-            self._matrix = _real_copy(start, "hess_inv0")
-            if self._matrix.shape != (n, n):
-                raise ValueError(
-                    f"'hess_inv0' must have the shape {(n, n)}, got {self._matrix.shape}"
-                )
+            self._matrix = np.empty((n, n))
+            self.reset()
+            return
+        _check_positive_definite(start)
+        self._matrix = _real_copy(start, "hess_inv0")
+        self.is_scaled_identity = False
+        if self._matrix.shape != (n, n):
+            raise ValueError(f"hess_inv0 must have the shape {(n, n)}, got {self._matrix.shape}")
 
     @property
-    def _triangle(self) -> Vector:
+    def _triangle(self) -> Array:
         """The matrix as BLAS wants it, column by column: a view, so that BLAS writes in place."""
         return self._matrix.T
 
-    def _fill(self) -> None:
-        self._matrix[...] = 0.0
-        np.fill_diagonal(self._matrix, self._scale)
-
     def reset(self) -> None:
         """Become the multiple of the identity that fits the latest pair best."""
-        self._fill()
+        self._matrix[...] = 0.0
+        np.fill_diagonal(self._matrix, self._scale)
         self.is_scaled_identity = True
 
-    def times(self, g: Vector) -> Vector:
+    def times(self, g: Array) -> Array:
         """The product with `g`, a new array."""
-        return dsymv(1.0, self._triangle, g, lower=1) if g.size else g.copy()
+        return dsymv(1.0, self._triangle, g, lower=1)
 
-    def update(self, s: Vector, y: Vector, g: Vector, p: Vector) -> Vector:
+    def update(self, s: Array, y: Array, g: Array, p: Array) -> Array:
         """Take in a pair ``(s, y)``; return the direction at `g`, given the one before, `p`."""
-        # Hg and Hy differ by p. The smaller one is multiplied out: as a difference of the larger
-        # ones it would have their rounding errors.
-        if np.linalg.norm(y) < 0.1 * np.linalg.norm(g):
-            hy = self.times(y)
-            hg = hy - p
-        else:
-            hg = self.times(g)
-            hy = hg + p
         # What overflows or is no number is found by the tests below, or by that for descent.
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            curvature = np.dot(y, s)
-            scale = curvature / np.dot(y, y)
+            curvature, yy = np.dot(y, s), np.dot(y, y)
+            # Hg and Hy differ by p. Hy is multiplied out where it would be a small difference,
+            # full of rounding errors, and Hg otherwise, so that such errors do not add up in p.
+            if yy < 0.01 * np.dot(g, g):
+                hy = self.times(y)
+                hg = hy - p
+            else:
+                hg = self.times(g)
+                hy = hg + p
+            scale = curvature / yy
             self._scale = float(scale) if 0 < scale < np.inf else 1.0
+            curvature = curvature or 1e-3  # as SciPy does where nothing curves: longer steps
             w = ((1 + np.dot(y, hy) / curvature) / 2 * s - hy) / curvature
             if not (curvature > 0 and np.isfinite(w).all()):
                 return -hg
@@ -298,7 +286,7 @@ class _InverseHessian:
             self.is_scaled_identity = False
             return -(hg + np.dot(w, g) * s + np.dot(s, g) * w)
 
-    def full(self) -> Vector:
+    def full(self) -> Array:
         """The whole matrix, its second triangle filled in block by block."""
         matrix, n, block = self._matrix, len(self._matrix), 64
         for i in range(0, n, block):
@@ -323,7 +311,7 @@ def _refuse_or_warn(bounds: Any, constraints: Any, hess: Any, hessp: Any) -> Non
             warnings.warn(f"Method BFGS does not use {what}.", RuntimeWarning, stacklevel=4)
 
 
-def _real_copy(values: ArrayLike, name: str) -> Vector:
+def _real_copy(values: ArrayLike, name: str) -> Array:
     """A float64 array of its own with these values, which must be real numbers."""
     given = np.asarray(values)
     if given.dtype.kind not in "biuf":
@@ -336,14 +324,12 @@ def _value_and_gradient(fun: Any, jac: Any, n: int) -> tuple[Any, Any]:
     if jac is True:
         fun = MemoizeJac(fun)
         jac = fun.derivative
-    if isinstance(jac, str) and jac not in _DIFFERENCES:
-        raise ValueError(
-            f"jac must be callable, a bool, None, or one of {_DIFFERENCES}, got {jac!r}"
-        )
+    if isinstance(jac, str) and jac not in FD_METHODS:
+        raise ValueError(f"jac must be callable, a bool, None or one of {FD_METHODS}, got {jac!r}")
     if not callable(jac):
         return fun, jac or None
 
-    def gradient(x: Vector, *args: Any) -> Vector:
+    def gradient(x: Array, *args: Any) -> Array:
         g = _real_copy(jac(x, *args), "the gradient")
         if g.size != n:
             raise ValueError(f"the gradient must have {n} entries, got the shape {g.shape}")
@@ -352,19 +338,12 @@ def _value_and_gradient(fun: Any, jac: Any, n: int) -> tuple[Any, Any]:
     return fun, gradient
 
 
-def _message(status: int) -> str:
-    """SciPy's words for how a run ended."""
-    if status == 99:
-        return _HALTED
-    return _status_message[("success", "maxiter", "pr_loss", "nan")[status]]
-
-
-def _display(status: int, message: str, f: float, iterations: int, scalar: Any) -> None:
+def _display(status: int, f: float, iterations: int, scalar: Any) -> None:
     """What SciPy shows under ``disp=True``: a warning for a run that failed, and the counts."""
     if status in (0, 99):
-        print(message)
+        print(_MESSAGES[status])
     else:
-        warnings.warn(message, OptimizeWarning, stacklevel=4)
+        warnings.warn(_MESSAGES[status], OptimizeWarning, stacklevel=4)
     print(f"         Current function value: {f:f}")
     print(f"         Iterations: {iterations:d}")
     print(f"         Function evaluations: {scalar.nfev:d}")

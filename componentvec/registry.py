@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, TypeVar, overload
 from weakref import WeakKeyDictionary
 
-from .instances import builtin_base, is_namedtuple, is_plain
+from .instances import builtin_base, class_attribute, is_namedtuple, is_plain
 
 TRAINABLE, BUFFER, STATIC = "trainable", "buffer", "static"
 
@@ -186,7 +186,7 @@ def registration_of(cls: type) -> Registration | None:
 
 def marks_of(cls: type) -> dict[str, str] | None:
     """The fields of a dataclass and the roles that they are marked with; None for others."""
-    if not hasattr(cls, "__dataclass_fields__"):
+    if class_attribute(cls, "__dataclass_fields__") is None:
         return None
     return {field.name: field.metadata.get(_MARK, TRAINABLE) for field in dataclasses.fields(cls)}
 

@@ -12,6 +12,7 @@ leaves into a buffer.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -30,10 +31,12 @@ from .paths import MAPPING, Path, unknown
 from .places import Leaf
 from .sequences import ComponentList
 from .tracing import tracing
+from .tree import add_opener
 from .vector import (
     ComponentVector,
     is_names,
     is_whole,
+    open_vector,
     path_keys,
     select,
     through_lists,
@@ -176,10 +179,8 @@ class VectorBox(NDArrayOperatorsMixin):
             return found
         if name in self._layout._children:
             return self._component(name)
-        if name == "copy":
-            return lambda: self
-        if name in CONVENIENCES:
-            return CONVENIENCES[name](self)
+        if name in _TRACED_CONVENIENCES:
+            return _TRACED_CONVENIENCES[name](self)
         if hasattr(np.ndarray, name):
             return getattr(data_of(self), name)
         raise AttributeError(unknown(name, self._layout._names(())))
@@ -203,11 +204,16 @@ class VectorBox(NDArrayOperatorsMixin):
         if isinstance(node, Leaf):
             return _read(root, offset, node)
         if isinstance(node, Layout) and node._kind == MAPPING:
-            return VectorBox(root._trace, node, (root, offset, path))
+            return self._group(offset, node, path)
         if isinstance(node, Layout):
             children = enumerate(node._children.values())
             node = [(number, offset + start, child) for number, (start, child) in children]
         return ComponentList(root, node, path)
+
+    def _group(self, offset: int, node: Layout, path: Path) -> VectorBox:
+        """A group at an absolute offset of the root."""
+        root = self._origin[0] if self._origin else self
+        return VectorBox(root._trace, node, (root, offset, path))
 
     def _become_array(self) -> None:
         """Give a group a value and a node of its own: its entries, read at once."""
@@ -296,7 +302,7 @@ _NO_WRITES = (
 )
 
 
-def _box_vector(value: Any, trace: int, node: Any) -> VectorBox:
+def box_vector(value: Any, trace: int, node: Any) -> VectorBox:
     """The traced vector of a value and a node: what autograd calls for every vector."""
     layout, dtype = value._layout, getval(value)._buffer.dtype
     if dtype.kind not in "fc":
@@ -318,8 +324,8 @@ def _box_vector(value: Any, trace: int, node: Any) -> VectorBox:
 
 
 Box.types.add(VectorBox)
-Box.type_mappings[ComponentVector] = _box_vector
-Box.type_mappings[VectorBox] = _box_vector
+Box.type_mappings[ComponentVector] = box_vector
+Box.type_mappings[VectorBox] = box_vector
 
 
 def _read(root: VectorBox, offset: int, leaf: Leaf) -> ArrayBox:
@@ -425,6 +431,23 @@ defvjp_argnums(scatter, _scatter_vjp)
 defjvp_argnums(scatter, _scatter_jvp)
 
 
+@primitive
+def cast(value: Any, dtype: Any) -> Any:
+    """A leaf in another dtype: of complex numbers the real part, where it is real."""
+    array = np.asarray(value)
+    kind = np.dtype(dtype).kind
+    return (array.real if array.dtype.kind == "c" and kind != "c" else array).astype(dtype)
+
+
+defvjp_argnums(cast, lambda _, ans, args, kw: lambda g: (cast(g, anp.result_type(args[0])),))
+defjvp_argnums(cast, lambda _, gs, ans, args, kwargs: cast(gs[0], args[1]))
+
+
+def _astype(v: VectorBox, dtype: Any) -> Any:
+    """`astype` of a traced vector, for which autograd has no rule of forward mode."""
+    return _layout_of(v)._with_dtype(np.dtype(dtype)).wrap(cast(data_of(v), dtype))
+
+
 def _assemble(layout: Layout, parts: Sequence[tuple[int, Leaf, Any]]) -> Any:
     """A new vector from the values of its leaves, some of them traced."""
     places = [(offset, leaf) for offset, leaf, _ in parts]
@@ -442,8 +465,8 @@ def _wrap_box(layout: Layout, box: Any) -> VectorBox:
     vector = layout.wrap(value)
     node = box._node
     if isinstance(node, JVPNode):
-        return _box_vector(vector, box._trace, tangent_node(node.g))
-    return _box_vector(vector, box._trace, node_of(node, lambda g: (_flat(g),)))
+        return box_vector(vector, box._trace, tangent_node(node.g))
+    return box_vector(vector, box._trace, node_of(node, lambda g: (_flat(g),)))
 
 
 def data_of(box: VectorBox) -> ArrayBox:
@@ -538,6 +561,12 @@ class VectorSpace(VSpace):
 
 VSpace.register(ComponentVector, VectorSpace)
 
+_TRACED_CONVENIENCES = CONVENIENCES | {
+    "copy": lambda v: lambda: v,
+    "astype": lambda v: functools.partial(_astype, v),
+}
+
+add_opener(VectorBox, open_vector)
 tracing.types = Box.types
 tracing.vectors = {VectorBox}
 tracing.value = getval

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .access import prepare, write
-from .layouts import Layout
+from .layouts import Layout, above
 from .paths import Path, format_path, unknown
 from .places import Leaf
 
@@ -118,3 +118,9 @@ class ComponentList:
     def __dir__(self) -> list[str]:
         node = self._items[0][2] if self._items else None
         return [str(key) for key in node._children] if isinstance(node, Layout) else []
+
+    def __repr__(self) -> str:
+        return above.text(self)
+
+    def _repr_html_(self) -> str:
+        return above.html(self)

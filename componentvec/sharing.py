@@ -16,6 +16,7 @@ from .storage import Memory, Storage, c_strides, read, store
 from .storage import Place as Place
 
 _MAX_WORK = 10**6  # candidate solutions to look at where memory interleaves intricately
+_FEW = 8  # owners of a cluster that are better tried than looked at first
 
 
 def find_places(arrays: Sequence[np.ndarray], names: Sequence[str]) -> list[Place]:
@@ -114,7 +115,7 @@ def _overlap(one: np.ndarray, other: np.ndarray, names: str) -> bool:
     """Whether two arrays share memory, or a ValueError where the search is too long."""
     shares_memory: Any = np.shares_memory  # its stubs leave out the bound
     try:
-        return shares_memory(one, other, max_work=_MAX_WORK)
+        return bool(shares_memory(one, other, max_work=_MAX_WORK))
     except np.exceptions.TooHardError:
         raise ValueError(
             f"whether {names} share memory is too hard to tell; make a copy for the model"
@@ -159,7 +160,7 @@ def _settle(cluster: list[Memory], names: Sequence[str]) -> Iterator[tuple[int, 
 
 def _near(leaf: Memory, bounds: np.ndarray) -> Sequence[int]:
     """Numbers of the owners of which the leaf may share an entry: a quick look at many."""
-    if bounds.shape[1] < 8:
+    if bounds.shape[1] <= _FEW:
         return range(bounds.shape[1])
     low, high, address, unit, itemsize = bounds
     # The entries of both start on lattices of this common step (0: a single entry each).
@@ -183,7 +184,8 @@ def _find_in(storage: Storage, leaf: Memory, names: Sequence[str]) -> Place | No
                 f"{names[leaf.number]!r} reads entries of {names[owner.number]!r} that are no "
                 f"longer evenly spaced once the latter is stored without gaps; copy one of them"
             )
-    one, other = sorted((names[leaf.number], names[owner.number]))
+    first, second = sorted((leaf, owner), key=lambda memory: names[memory.number])
+    one, other = names[first.number], names[second.number]
     if not _overlap(owner.array, leaf.array, f"{one!r} and {other!r}"):
         return None
     if same_dtype:
@@ -192,8 +194,8 @@ def _find_in(storage: Storage, leaf: Memory, names: Sequence[str]) -> Place | No
             f"copy one of them"
         )
     raise ValueError(
-        f"{names[leaf.number]!r} ({leaf.array.dtype}) and {names[owner.number]!r} "
-        f"({owner.array.dtype}) read the same memory under two dtypes; copy one of them"
+        f"{one!r} ({first.array.dtype}) and {other!r} ({second.array.dtype}) read the same "
+        f"memory under two dtypes; copy one of them"
     )
 
 

@@ -235,7 +235,9 @@ def _open_items(x: Any, cls: type) -> Opened | None:
 
     By the methods of the builtin class: those of the subclass may do anything.
     """
-    if hasattr(cls, "n_sequence_fields"):  # results of the operating system, all numbers
+    if (
+        class_attribute(cls, "n_sequence_fields") is not None
+    ):  # results of the operating system, all numbers
         return None
     kind: str = SEQUENCE
     if issubclass(cls, dict):

@@ -149,11 +149,20 @@ class ComponentVector(ArrayProtocols):
             value = view(self._root, offset, node)
             return value if node.shape else value[()]
         if isinstance(node, Layout) and node._kind == MAPPING:
-            return _group(self._root, offset, node, path)
+            return self._group(offset, node, path)
         if isinstance(node, Layout):
             children = enumerate(node._children.values())
             node = [(number, offset + start, child) for number, (start, child) in children]
         return ComponentList(self, node, path)
+
+    def _group(self, offset: int, node: Layout, path: Path) -> ComponentVector:
+        """A group at an absolute offset of the root."""
+        v = _new(ComponentVector)
+        _set_layout(v, node)
+        _set_data(v, None)
+        _set_origin(v, (self._root, offset, path))
+        _set_views(v, {})
+        return v
 
     @property
     def _buffer(self) -> np.ndarray:  # type: ignore[override]
@@ -270,16 +279,6 @@ _set_data = vars(ComponentVector)["_data"].__set__
 _set_origin = vars(ComponentVector)["_origin"].__set__
 _set_views = vars(ComponentVector)["_views"].__set__
 _new = object.__new__
-
-
-def _group(root: np.ndarray, offset: int, layout: Layout, path: Path) -> ComponentVector:
-    """A group on the memory of `root`."""
-    v = _new(ComponentVector)
-    _set_layout(v, layout)
-    _set_data(v, None)
-    _set_origin(v, (root, offset, path))
-    _set_views(v, {})
-    return v
 
 
 def wrap(layout: Layout, buffer: Any) -> Any:
@@ -419,7 +418,7 @@ def _restore(layout: Layout, buffer: np.ndarray) -> ComponentVector:
     return layout.wrap(buffer)
 
 
-def _open_vector(v: ComponentVector) -> Opened:
+def open_vector(v: ComponentVector) -> Opened:
     """A vector as a container of its components."""
     names = tuple(v._layout._children)
     components = tuple(
@@ -439,6 +438,6 @@ def _open_list(components: ComponentList) -> Opened:
     return Opened(SEQUENCE, tuple(range(count)), tuple(components), (TRAINABLE,) * count, list)
 
 
-add_opener(ComponentVector, _open_vector)
+add_opener(ComponentVector, open_vector)
 add_opener(ComponentList, _open_list)
 layouts.above.wrap = wrap

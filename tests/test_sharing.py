@@ -2,6 +2,7 @@
 
 import itertools
 import random
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -210,8 +211,9 @@ def strided(buffer, start, shape, steps):
         max_size=4,
     ),
     st.booleans(),
+    st.sampled_from([0, 8]),
 )
-def test_leaves_of_any_strides_overlap_in_the_storage_as_in_memory(specs, repeat):
+def test_leaves_of_any_strides_overlap_in_the_storage_as_in_memory(specs, repeat, few):
     """The same laws where strides are no product of slices: windows, diagonals, broadcasts."""
     buffer = np.arange(120.0)
     leaves = [
@@ -220,7 +222,8 @@ def test_leaves_of_any_strides_overlap_in_the_storage_as_in_memory(specs, repeat
     ]
     if repeat:
         leaves += [leaf.T for leaf in leaves]
-    event(f"ties: {check(leaves)}")
+    with patch.object(sharing, "_FEW", few):
+        event(f"ties: {check(leaves)}")
 
 
 @given(st.permutations(range(6)), st.data())
@@ -475,10 +478,10 @@ def test_one_memory_under_two_dtypes_is_refused(view):
 
 
 def test_one_memory_in_two_byte_orders_is_refused():
-    """Big-endian and little-endian float64 are two dtypes."""
+    """float64 and float64 with its bytes swapped are two dtypes."""
     x = np.zeros(3)
-    with pytest.raises(ValueError, match=r"'b' \(>f8\) and 'a' \(float64\) .* under two dtypes"):
-        places(x, x.view(x.dtype.newbyteorder(">")) if x.dtype.isnative else x)
+    with pytest.raises(ValueError, match=r"'a' \(float64\) and 'b' \([<>]f8\) .* two dtypes"):
+        places(x, x.view(x.dtype.newbyteorder("S")))
 
 
 def test_an_alias_that_closing_the_gaps_bends_is_refused():
