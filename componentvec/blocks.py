@@ -72,7 +72,8 @@ def locate(data: np.ndarray, rows: Layout | None, cols: Layout | None, key: Any)
     row = _pick(rows, data.shape[0], parts[0], "rows")
     col = _pick(cols, data.shape[1], parts[1] if len(parts) == 2 else slice(None), "columns")
     if row.index is not None or col.index is not None:
-        index = row.index if col.index is None else (..., col.index)
+        before = () if col.index is None else (slice(None),) * len(row.shape)
+        index = (*before, row.index if col.index is None else col.index)
         return Block(key, _strided(data, row, col), index)
     if row.layout is None and col.layout is None:
         return Block(key, _strided(data, row, col))

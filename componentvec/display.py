@@ -252,9 +252,10 @@ def _block_text(data: np.ndarray, row: _Block, column: _Block) -> str:
         return shape
     if block.size == 1:
         return f"{shape}\n{number_text(block[0, 0])}"
-    sizes = np.abs(block) if block.dtype.kind == "c" else block
+    with np.errstate(all="ignore"):
+        sizes = np.abs(block) if block.dtype.kind == "c" else block
     low, high = sizes.min(), sizes.max()
-    values = number_text(low) if low == high else f"{number_text(low)} to {number_text(high)}"
+    values = number_text(low, 4) + ("" if low == high else f" to {number_text(high, 4)}")
     return f"{shape}\n{'abs ' if block.dtype.kind == 'c' else ''}{values}"
 
 

@@ -120,7 +120,7 @@ class Layout(Group):
         """
         offset, node = self._find(path)
         if isinstance(node, Group):
-            node._require_whole()
+            node._require_whole(self._keys(path) or ())
             return slice(offset, offset + node._size)
         if node.alias and not (node.plain or (node.pairs and Leaf(node.shape, node.strides).plain)):
             raise ValueError(
@@ -137,15 +137,13 @@ class Layout(Group):
         They come in the order of the component's own entries, also for aliases. KeyError where
         neither a path nor a label is so named.
         """
-        try:
-            offset, node = self._find(label_or_path)
-        except KeyError:
+        if self._seek(label_or_path) is None:
             entry = self._entry(label_or_path)
-            if entry is None:
-                raise
-            return np.array([entry], dtype=np.intp)
+            if entry is not None:
+                return np.array([entry], dtype=np.intp)
+        offset, node = self._find(label_or_path)
         if isinstance(node, Group):
-            node._require_whole()
+            node._require_whole(self._keys(label_or_path) or ())
             return np.arange(offset, offset + node._size, dtype=np.intp)
         low, high = node.extent(offset)
         self._require_inside(low, high, label_or_path)
@@ -165,12 +163,17 @@ class Layout(Group):
         >>> layout.mask("**.bias").tolist()
         [False, False, True, True]
         """
-        self._require_whole()
         mask = np.zeros(self._size, dtype=bool)
-        for chosen, (_, offset, leaf) in zip(self._matching(patterns), self._leaves, strict=True):
-            if chosen and leaf.plain:
+        for chosen, (path, offset, leaf) in zip(
+            self._matching(patterns), self._leaves, strict=True
+        ):
+            if not chosen:
+                continue
+            if leaf.alias:
+                self._require_inside(*leaf.extent(offset), path)
+            if leaf.plain:
                 mask[offset : offset + leaf.size] = True
-            elif chosen:
+            else:
                 mask[leaf.entries(offset)] = True
         return mask
 
@@ -183,10 +186,9 @@ class Layout(Group):
 
     def __contains__(self, path: object) -> bool:
         try:
-            self._find(path)
-        except (KeyError, TypeError):
+            return self._seek(path) is not None
+        except TypeError:
             return False
-        return True
 
     # -- making vectors --------------------------------------------------------------------------
 
@@ -211,7 +213,12 @@ class Layout(Group):
 
     def full(self, value: Any) -> ComponentVector:
         """A new vector whose entries are all `value` (or broadcast from it)."""
-        return above.wrap(self, np.full(self._size, value, self._dtype))
+        given = np.asarray(value)
+        if given.dtype.kind not in "biufc" or (
+            given.dtype.kind == "c" and self._dtype.kind != "c"
+        ):
+            raise TypeError(f"entries of {self._dtype} cannot be filled with {value!r}")
+        return above.wrap(self, np.full(self._size, given, self._dtype))
 
     def pack(self, tree: Any) -> ComponentVector:
         """A new vector from a nested tree with the same names.
@@ -232,6 +239,7 @@ class Layout(Group):
 
     def to_json(self) -> str:
         """The layout as plain data in JSON."""
+        self._require_whole()
         return encode(self._plan(), self._dtype)
 
     @classmethod

@@ -40,11 +40,11 @@ class _Detail(NamedTuple):
     children: int  # of a group
     entries: int  # of an array shown whole
     edge: int  # entries at each end of an axis otherwise
-    exact: bool = False  # all digits
+    digits: int | None = 6  # None: all, so that the line can be read back
 
 
 _DETAILS = (
-    _Detail(400, 50, 100, 50, 3, exact=True),
+    _Detail(400, 50, 100, 50, 3, digits=None),
     _Detail(300, 6, 8, 20, 3),
     _Detail(300, 3, 8, 6, 3),
     _Detail(300, 2, 6, 4, 1),
@@ -116,7 +116,8 @@ class _Line:
             yield from self.members(children, base, depth, "{!r}: ")
         else:
             # A list of nothing but numbers would be read as one array.
-            apart = self.detail.exact and not root
+            apart = self.detail.digits is None and not root
+            apart = apart and len(children) <= self.detail.children
             apart = apart and all(isinstance(node, Leaf) for _, node in children.values())
             yield from self.members(children, base, depth, "", "np.array({})" if apart else "{}")
         yield closing
@@ -134,7 +135,7 @@ class _Line:
                 yield "..."
                 continue
             key, (offset, node) = item
-            if isinstance(key, str) and not self.detail.exact:
+            if isinstance(key, str) and self.detail.digits is not None:
                 key = shorten(key, 24)
             yield key_form.format(key)
             if isinstance(node, Leaf):
@@ -149,8 +150,8 @@ class _Line:
         _, _, _, root, base, layout = self.opened
         tie = tie_text(layout, offset - base, leaf) if layout is not None and leaf.alias else None
         if tie is None:
-            _, _, _, most, edge, exact = self.detail
-            yield from array_tokens(view(root, offset, leaf), most, edge, exact)
+            _, _, _, most, edge, digits = self.detail
+            yield from array_tokens(view(root, offset, leaf), most, edge, digits)
         else:
             yield f"<{tie}>"
 

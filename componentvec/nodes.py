@@ -23,7 +23,8 @@ from .plans import grow
 
 PathLike = str | tuple[Key, ...]
 
-_LABEL = re.compile(r"(.*?)(?:\[([0-9]+(?:,[0-9]+)*)\])?(\.re|\.im)?", re.DOTALL)
+_COUNT = r"(?:0|[1-9][0-9]{0,17})"
+_LABEL = re.compile(rf"(.*?)(?:\[({_COUNT}(?:,{_COUNT})*)\])?(\.re|\.im)?", re.DOTALL)
 
 
 class Group:
@@ -62,7 +63,7 @@ class Group:
                 (offset, *node.signature)
                 if isinstance(node, Leaf)
                 else (node._kind, *node._children)
-                for _, offset, node in self._walk()
+                for offset, node in self._nodes()
             )
         return self._lazy["signature"]
 
@@ -140,39 +141,61 @@ class Group:
                     for key, (offset, child) in reversed(node._children.items())
                 ]
 
+    def _nodes(self) -> Iterator[tuple[int, Leaf | Group]]:
+        """All nodes in preorder, the root included, with offsets alone."""
+        stack: list[tuple[int, Leaf | Group]] = [(0, self)]
+        while stack:
+            base, node = stack.pop()
+            yield base, node
+            if isinstance(node, Group):
+                children = reversed(node._children.values())
+                stack += [(base + offset, child) for offset, child in children]
+
     @property
     def _leaves(self) -> list[tuple[Path, int, Leaf]]:
         """Path, offset and leaf of all leaves in preorder."""
         if "leaves" not in self._lazy:
-            self._lazy["leaves"] = [
-                (path, offset, node)
-                for path, offset, node in self._walk()
-                if isinstance(node, Leaf)
-            ]
+            self._lazy["leaves"] = list(self._find_leaves())
         return self._lazy["leaves"]
+
+    def _find_leaves(self) -> Iterator[tuple[Path, int, Leaf]]:
+        """Leaves with paths, which groups do not need: deep nests would be slow to walk."""
+        stack: list[tuple[Any, int, Leaf | Group]] = [(None, 0, self)]  # (key, (key, ...)) upwards
+        while stack:
+            link, base, node = stack.pop()
+            if isinstance(node, Group):
+                stack += [
+                    ((key, link), base + offset, child)
+                    for key, (offset, child) in reversed(node._children.items())
+                ]
+                continue
+            keys = []
+            while link is not None:
+                key, link = link
+                keys.append(key)
+            yield tuple(reversed(keys)), base, node
 
     def _find(self, path: Any) -> tuple[int, Any]:
         """Offset and node of a path, or a KeyError that lists the names there are."""
+        found = self._seek(path)
+        if found is None:
+            raise KeyError(unknown(show_path(path), self._names_near(path)))
+        return found
+
+    def _seek(self, path: Any) -> tuple[int, Any] | None:
+        """Offset and node of a path, or None."""
         try:
             return self._found[path]
         except (KeyError, TypeError):
             pass
-        if isinstance(path, str) and path in self._children:
-            keys: tuple[Any, ...] = (path,)
-        elif isinstance(path, str):
-            try:
-                keys = parse_path(path)
-            except ValueError:
-                raise KeyError(unknown(path, self._names(()))) from None
-        else:
-            keys = path if isinstance(path, tuple) else (path,)
-            keys = tuple(check_key(key, ()) for key in keys)
+        keys = self._keys(path)
+        if keys is None:
+            return None
         found: tuple[int, Any] = (0, self)
-        for depth, key in enumerate(keys):
+        for key in keys:
             child = found[1]._child(key) if isinstance(found[1], Group) else None
             if child is None:
-                names = self._names(keys[:depth]) if isinstance(found[1], Group) else []
-                raise KeyError(unknown(show_path(path), names))
+                return None
             found = found[0] + child[0], child[1]
         self._found[path] = found
         return found
@@ -183,10 +206,33 @@ class Group:
             key += len(self._children)
         return self._children.get(key) if isinstance(key, str | int) else None
 
-    def _names(self, prefix: Path) -> list[str]:
-        """Paths of the components of one group."""
-        node = self._find(prefix)[1] if prefix else self
-        return [format_path((*prefix, key)) for key in node._children]
+    def _keys(self, path: Any) -> tuple[Any, ...] | None:
+        """The keys of a path; None where it is malformed. A top-level name stands for itself."""
+        if isinstance(path, str):
+            if path in self._children:
+                return (path,)
+            try:
+                return parse_path(path)
+            except ValueError:
+                return None
+        keys = path if isinstance(path, tuple) else (path,)
+        return tuple(check_key(key, ()) for key in keys)
+
+    def _names(self, prefix: Path = ()) -> list[str]:
+        """Path strings of the components of one group."""
+        found = self._seek(prefix) if prefix else (0, self)
+        assert found is not None and isinstance(found[1], Group)
+        return [format_path((*prefix, key)) for key in found[1]._children]
+
+    def _names_near(self, path: Any) -> list[str]:
+        """Those of the innermost group that a path still reaches."""
+        keys = (self._keys(path) or ())[:-1]
+        while keys:
+            found = self._seek(keys)
+            if found is not None and isinstance(found[1], Group):
+                break
+            keys = keys[:-1]
+        return self._names(keys)
 
     def _leaf(self, path: PathLike) -> tuple[int, Leaf]:
         """Offset and leaf of a path that must be a leaf's."""
@@ -207,10 +253,10 @@ class Group:
         match = _LABEL.fullmatch(label) if isinstance(label, str) else None
         if match is None:
             return None
-        try:
-            offset, leaf = self._find(match[1])
-        except KeyError:
+        found = self._seek(match[1])
+        if found is None:
             return None
+        offset, leaf = found
         index = tuple(int(n) for n in match[2].split(",")) if match[2] else ()
         if isinstance(leaf, Group) or leaf.pairs != (match[3] is not None):
             return None
@@ -227,17 +273,23 @@ class Group:
         for key in self._children:
             if not isinstance(key, str) or key.isidentifier():
                 continue
-            try:
-                keys = parse_path(key)
-                taken = keys != (key,) and bool(self._find(keys))
-            except (KeyError, ValueError, TypeError):
-                taken = False
             label = _LABEL.fullmatch(key)
-            if taken or (label and label[1] != key and self._entry(key) is not None):
+            if self._is_path(key) or (label and label[1] != key and self._entry(key) is not None):
                 raise ValueError(
                     f"ambiguous names: the key {key!r} reads like the path of another component; "
                     "rename one of them"
                 )
+
+    def _is_path(self, key: str) -> bool:
+        """Whether a key of this group, taken apart, is the path of another component."""
+        try:
+            keys = parse_path(key)
+        except ValueError:
+            return False
+        plain = list(itertools.takewhile(lambda part: isinstance(part, str | int), keys))
+        if len(plain) < len(keys) and not isinstance(keys[len(plain)], slice):
+            return False  # a wildcard, which no path has
+        return bool(plain) and keys != (key,) and self._seek(tuple(plain)) is not None
 
     def _matching(self, patterns: Sequence[PathLike]) -> list[bool]:
         """For each leaf, in preorder, whether any of the patterns covers it."""
@@ -285,14 +337,14 @@ class Group:
         return numbers[bisect.bisect_right(lows, low) - 1]
 
     @property
-    def _outside(self) -> str | None:
+    def _outside(self) -> Path | None:
         """Path of the first alias whose memory lies outside this group, or None."""
         if not self._tied:
             return None
         if "outside" not in self._lazy:
             self._lazy["outside"] = next(
                 (
-                    format_path(path)
+                    path
                     for path, offset, leaf in self._leaves
                     if leaf.alias and self._owner_of(offset, leaf) is None
                 ),
@@ -302,8 +354,9 @@ class Group:
 
     def _require_whole(self, prefix: Path = ()) -> None:
         """ValueError where this group cannot be used as one array."""
-        if self._outside is not None:
-            name = format_path(prefix) + ("." if prefix else "") + self._outside
+        outside = self._outside
+        if outside is not None:
+            name = format_path((*prefix, *outside))
             raise ValueError(
                 f"{name!r} is tied to memory outside this group, which is therefore no array: "
                 "read and write its components by name, or use the whole vector"
@@ -342,7 +395,7 @@ class Group:
     def _plan(self) -> list[Plan]:
         """The preorder list from which `build` makes this layout again."""
         plans: list[Plan] = []
-        for _, offset, node in self._walk():
+        for offset, node in self._nodes():
             if isinstance(node, Group):
                 plans.append(GroupPlan(node._kind, tuple(node._children)))
                 continue

@@ -78,13 +78,14 @@ def parse_path(text: str) -> tuple[Any, ...]:
             else:
                 break
         elif token["number"]:
-            keys.append(int(token["number"]))
+            keys.append(_integer(token["number"], text))
         elif token["quoted"]:
             keys.append(_unquote(token["quoted"], text))
         elif token["any"]:
             keys.append(ANY)
         else:
-            keys.append(slice(*(int(n) if n else None for n in token["slice"].split(":"))))
+            bounds = token["slice"].split(":")
+            keys.append(slice(*(_integer(n, text) if n else None for n in bounds)))
         position = token.end()
     if position < len(text) or not keys:
         raise ValueError(
@@ -92,6 +93,14 @@ def parse_path(text: str) -> tuple[Any, ...]:
             "positions in brackets, and other keys quoted, as in \"enc.layers[0]['odd key'].w\""
         )
     return tuple(keys)
+
+
+def _integer(digits: str, text: str) -> int:
+    """A position as a number; Python reads only so many digits."""
+    try:
+        return int(digits)
+    except ValueError:
+        raise ValueError(f"malformed path {text[:80]!r}...: a position is too long") from None
 
 
 def _unquote(quoted: str, text: str) -> str:
@@ -105,7 +114,7 @@ def _unquote(quoted: str, text: str) -> str:
 def check_key(key: Any, parent: Sequence[Key]) -> Key:
     """The key as a plain string or integer, or a TypeError that says where it stands."""
     if isinstance(key, str):
-        return str(key)
+        return str.__str__(key)  # not str(key): a subclass may say something else there
     if not isinstance(key, bool):
         try:
             return operator.index(key)

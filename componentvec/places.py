@@ -14,6 +14,9 @@ import numpy as np
 
 Shape = tuple[int, ...]
 
+#: entries that are looked at one by one; larger leaves must show by their strides what they are
+_MOST_LOOKED_AT = 2**24
+
 
 class GroupPlan(NamedTuple):
     """A group in the preorder list from which a layout is built; its children follow."""
@@ -54,12 +57,19 @@ class Leaf:
     ) -> None:
         ordinary = c_strides(shape, 2 if pairs else 1)
         self.shape = shape
-        self.strides = ordinary if strides is None else strides
         self.alias = alias
         self.pairs = pairs
         self.size = math.prod(shape) * (2 if pairs else 1)
+        if strides is None or not self.size:
+            strides = ordinary
+        elif 1 in shape:  # steps of axes that nobody goes along: two equal places look equal
+            strides = tuple(
+                usual if n == 1 else step
+                for n, step, usual in zip(shape, strides, ordinary, strict=True)
+            )
+        self.strides = strides
         #: whether a slice of the buffer, reshaped, is the leaf
-        self.plain = not pairs and (self.size == 0 or same_steps(shape, self.strides, ordinary))
+        self.plain = not pairs and strides == ordinary
 
     @property
     def signature(self) -> tuple[Shape, Shape, bool, bool]:
@@ -98,6 +108,22 @@ def c_strides(shape: Sequence[int], item: int = 1) -> Shape:
 def same_steps(shape: Sequence[int], one: Sequence[int], other: Sequence[int]) -> bool:
     """Whether two strides reach the same entries: those of axes of length one do not matter."""
     return all(n == 1 or a == b for n, a, b in zip(shape, one, other, strict=True))
+
+
+def repeats(leaf: Leaf) -> bool:
+    """Whether the leaf reaches any entry twice."""
+    reach = 2 if leaf.pairs else 1
+    axes = zip(leaf.strides, leaf.shape, strict=True)
+    for step, n in sorted((abs(step), n) for step, n in axes if n != 1):
+        if step < reach:
+            break
+        reach += (n - 1) * step
+    else:
+        return False
+    if leaf.size > _MOST_LOOKED_AT:
+        return True
+    index = leaf.entries(0)
+    return np.unique(index).size < index.size
 
 
 def tiles(leaf: Leaf) -> bool:

@@ -6,15 +6,19 @@ plan; `grow` lays it out and checks it, which is why no other place has to.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from .places import GroupPlan, Leaf, LeafPlan, Plan, strides_of, tiles
+from .places import GroupPlan, Leaf, LeafPlan, Plan, repeats, strides_of, tiles
 
 Places = list[tuple[int, Any]]
+
+#: entries that a buffer can have, at 16 bytes each
+_MOST = sys.maxsize // 16
 
 
 def grow(plans: Sequence[Plan], make: Callable[[GroupPlan, Places, int, int], Any]) -> Any:
@@ -55,30 +59,47 @@ def grow(plans: Sequence[Plan], make: Callable[[GroupPlan, Places, int, int], An
 
 def _lay_out(plans: Sequence[LeafPlan]) -> Places:
     """Offset and leaf of each plan; every place is checked to lie where it should."""
-    sizes = [Leaf(plan.shape, pairs=plan.pairs).size for plan in plans]
-    lows, total = [], 0
-    for plan, size in zip(plans, sizes, strict=True):
+    sizes, lows, total = [], [], 0
+    for plan in plans:
+        size = math.prod(plan.shape) * (2 if plan.pairs else 1)
+        if (size or math.prod(n or 1 for n in plan.shape)) > _MOST:
+            raise ValueError(f"an array of shape {plan.shape} is larger than any memory")
+        sizes.append(size)
         lows.append(total)
         total += size if plan.owner is None else 0
-    if total > sys.maxsize // 16:
+    if total > _MOST:
         raise ValueError(f"a layout of {total} entries is larger than any memory")
     places: Places = []
     for low, plan in zip(lows, plans, strict=True):
         leaf = Leaf(plan.shape, plan.strides, alias=plan.owner is not None, pairs=plan.pairs)
-        reach = leaf.extent(plan.start)
-        if plan.owner is None:
-            if leaf.size and (reach != (0, leaf.size) or not tiles(leaf)):
+        if plan.owner is not None:
+            _require_inside(plan, leaf, plans, sizes)
+            low = lows[plan.owner]
+        elif plan.strides is not None or plan.start:
+            reach = leaf.extent(plan.start)
+            if reach != (0, leaf.size) or (leaf.size and not tiles(leaf)):
                 raise ValueError(f"a leaf of shape {plan.shape} does not fill its place")
-            places.append((low + plan.start, leaf))
-            continue
-        if not leaf.size or plan.owner >= len(plans) or plans[plan.owner].owner is not None:
-            raise ValueError(f"a tied leaf of shape {plan.shape} has no owner")
-        if plan.pairs != plans[plan.owner].pairs:
-            raise ValueError(f"a tied leaf of shape {plan.shape} and its owner are of two kinds")
-        if reach[0] < 0 or reach[1] > sizes[plan.owner]:
-            raise ValueError(f"a tied leaf of shape {plan.shape} lies outside its owner")
-        places.append((lows[plan.owner] + plan.start, leaf))
+        places.append((low + plan.start, leaf))
     return places
+
+
+def _require_inside(
+    plan: LeafPlan, leaf: Leaf, plans: Sequence[LeafPlan], sizes: Sequence[int]
+) -> None:
+    """ValueError for an alias that does not lie among the entries of an owner."""
+    what = f"a tied leaf of shape {plan.shape}"
+    owner = plan.owner
+    if not leaf.size or owner is None or owner >= len(plans) or plans[owner].owner is not None:
+        raise ValueError(f"{what} has no owner")
+    if plan.pairs != plans[owner].pairs:
+        raise ValueError(f"{what} and its owner are of two kinds")
+    low, high = leaf.extent(plan.start)
+    if low < 0 or high > sizes[owner]:
+        raise ValueError(f"{what} lies outside its owner")
+    if plan.pairs and any(step % 2 for step in (plan.start, *leaf.strides)):
+        raise ValueError(f"{what} parts pairs (re, im)")
+    if leaf.size > sizes[owner] or repeats(leaf):
+        raise ValueError(f"{what} reaches an entry twice")
 
 
 def retie(plans: Sequence[Plan], moved: int, kept: int) -> list[Plan]:

@@ -18,7 +18,7 @@ from .places import Leaf, LeafPlan, c_strides
 from .rules import cast
 from .sharing import Place, find_places
 from .tracing import is_traced
-from .tree import BUFFER, TRAINABLE, open_container
+from .tree import BUFFER, TRAINABLE, emptied, open_container
 from .vector import ComponentVector, fill, wrap
 from .walking import Found, Step, Walk, prune, rebuild, walk
 
@@ -424,7 +424,12 @@ class Restructure:
             p = p.astype(np.result_type(p.dtype, np.complex64))
         return wrap(own, np.ascontiguousarray(p))
 
-    def _rebuild(self, vector: Any, slots: list[Any], dual: bool = False) -> Any:
+    def _gradient(self, g: Any) -> Any:
+        """The gradient of a vector as a model: None where there is no parameter."""
+        hollow = [Step(slot, emptied(build), children) for slot, build, children in self._steps]
+        return self._rebuild(g, [None] * len(self._template), hollow, dual=True)
+
+    def _rebuild(self, vector: Any, slots: list[Any], steps: Any = None, dual: bool = False) -> Any:
         """The model of a vector; `dual` reads pairs as autograd's complex gradient."""
         if type(vector) is ComponentVector:
             buffer = vector._buffer
@@ -445,7 +450,7 @@ class Restructure:
             slots[slot] = slots[first]
         for slot, path, how in self._vectors:
             slots[slot] = self._inner_vector(vector, path, how)
-        return rebuild(self._steps, slots)
+        return rebuild(steps or self._steps, slots)
 
     def _inner_vector(self, vector: Any, path: Path, how: Any) -> Any:
         """A component vector within the model: on the memory of the whole, where it can be."""

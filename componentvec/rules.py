@@ -3,7 +3,7 @@
 Two things make gradients cheap. A leaf that is read from a traced vector gets its node made
 directly, below one *hub* node a vector; backward, the gradients of all leaves meet at the hub as a
 list of parts, and are put into one buffer at once. And wherever a vector is used as a whole,
-autograd's own rules run, on plain arrays only: the nodes of vectors strip them (`_flat`) on the way
+autograd's own rules run, on plain arrays only: the nodes of vectors strip them (`flat`) on the way
 in. So a component may be called ``shape``, and the gradient still has the vector's layout.
 
 Two linear maps, adjoint to each other, carry it all: reading a leaf, and `scatter`, which puts
@@ -103,9 +103,9 @@ class _VectorVJPNode(VJPNode):
     def __init__(
         self, value: Any, fun: Any, args: Any, kwargs: Any, argnums: Any, parents: Any
     ) -> None:
-        super().__init__(_flat(value), fun, tuple(map(_flat, args)), kwargs, argnums, parents)
+        super().__init__(flat(value), fun, tuple(map(flat, args)), kwargs, argnums, parents)
         vjp = self.vjp
-        self.vjp = lambda g: vjp(_flat(g))
+        self.vjp = lambda g: vjp(flat(g))
 
 
 class _VectorJVPNode(JVPNode):
@@ -116,9 +116,9 @@ class _VectorJVPNode(JVPNode):
     def __init__(
         self, value: Any, fun: Any, args: Any, kwargs: Any, argnums: Any, parents: Any
     ) -> None:
-        tangents = [tangent_node(_flat(parent.g)) for parent in parents]
-        args = tuple(map(_flat, args))
-        super().__init__(_flat(value), fun, args, kwargs, argnums, tangents)
+        tangents = [tangent_node(flat(parent.g)) for parent in parents]
+        args = tuple(map(flat, args))
+        super().__init__(flat(value), fun, args, kwargs, argnums, tangents)
         if type(value) in (ComponentVector, VectorBox):
             self.g = _labelled(self.g, value._layout)
 
@@ -166,7 +166,7 @@ class VectorBox(NDArrayOperatorsMixin):
             return self
         if isinstance(key, str):
             return self._component(str(key))
-        return data_of(self)[_flat(key)]
+        return data_of(self)[flat(key)]
 
     def __getattr__(self, name: str) -> Any:
         if name in ("_value", "_node", "_source"):
@@ -466,15 +466,15 @@ def _wrap_box(layout: Layout, box: Any) -> VectorBox:
     node = box._node
     if isinstance(node, JVPNode):
         return box_vector(vector, box._trace, tangent_node(node.g))
-    return box_vector(vector, box._trace, node_of(node, lambda g: (_flat(g),)))
+    return box_vector(vector, box._trace, node_of(node, lambda g: (flat(g),)))
 
 
 def data_of(box: VectorBox) -> ArrayBox:
     """The traced buffer of a traced vector."""
-    value = _flat(box._value)
+    value = flat(box._value)
     node = box._node
     if isinstance(node, JVPNode):
-        return ArrayBox(value, box._trace, tangent_node(_flat(node.g)))
+        return ArrayBox(value, box._trace, tangent_node(flat(node.g)))
     return ArrayBox(value, box._trace, node_of(node, lambda g: (g,)))
 
 
@@ -484,7 +484,7 @@ def _layout_of(box: VectorBox) -> Layout:
     return box._layout._with_dtype(getval(root)._root.dtype)
 
 
-def _flat(value: Any) -> Any:
+def flat(value: Any) -> Any:
     """The buffer of a vector, plain or traced; anything else as it is."""
     kind = type(value)
     if kind is ComponentVector:
@@ -505,7 +505,7 @@ def _fresh(g: Any, layout: Layout, dtype: np.dtype) -> Any:
     """A gradient as a vector on memory of its own."""
     if type(g) in (VectorBox, ArrayBox):
         return _labelled(g, layout)
-    flat = np.asarray(_flat(g))
+    flat = np.asarray(flat(g))
     if flat.dtype.kind == "c" and dtype.kind != "c":
         flat = flat.real
     buffer = np.empty(layout._size, dtype)
@@ -553,7 +553,7 @@ class VectorSpace(VSpace):
         return self.layout.wrap(values.astype(self.dtype))
 
     def _inner_prod(self, x: Any, y: Any) -> Any:
-        return np.real(np.dot(np.conj(_flat(x)), _flat(y)))
+        return np.real(np.dot(np.conj(flat(x)), flat(y)))
 
     def _covector(self, x: Any) -> Any:
         return np.conj(x)

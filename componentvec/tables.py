@@ -13,7 +13,7 @@ import numpy as np
 
 #: no colours, so that pages both light and dark show through
 _TABLE = "border-collapse:collapse;font-family:monospace;font-size:90%"
-_CELL = "padding:2px 10px;vertical-align:top;text-align:"
+_CELL = "padding:2px 10px;vertical-align:top;white-space:nowrap;text-align:"
 _RULE = "border-bottom:1px solid;"
 
 
@@ -102,33 +102,33 @@ def dtype_text(dtype: np.dtype) -> str:
     return dtype.name if dtype.isnative else repr(dtype.str)
 
 
-def number_text(x: Any, exact: bool = False) -> str:
-    """A NumPy scalar as text; where it need not be exact, with six digits at most."""
+def number_text(x: Any, digits: int | None = 6) -> str:
+    """A NumPy scalar as text, with that many digits at most, or (None) all that tell it apart."""
     text = str(x)
-    kind = x.dtype.kind
-    if kind == "c" and not np.isfinite(x):
+    if x.dtype.kind == "c" and not np.isfinite(x):
         return f"complex({x.real!s}, {x.imag!s})"  # Python cannot read nanj
-    if exact or kind not in "fc" or len(text) <= 8 * x.itemsize // x.real.itemsize:
+    if digits is None or x.dtype.kind not in "fc" or x.real.itemsize > 8:  # wider than any float
         return text
-    if x.real.itemsize > 8:  # Python's floats are too narrow to format it
-        return text
-    return f"{x:.6g}" if kind == "f" else f"({x:.4g})"
+    if x.dtype.kind == "c":
+        short = f"({x:.{digits - 2}g})"
+        return short if len(short) < len(text) > 2 * digits else text
+    return text if len(text) <= digits + 2 else f"{x:.{digits}g}"
 
 
-def array_tokens(a: np.ndarray, most: int, edge: int, exact: bool = False) -> Iterator[str]:
-    """Pieces of an array as nested lists; with over `most` entries, only `edge` at each end."""
+def array_tokens(a: np.ndarray, most: int, edge: int, digits: int | None = 6) -> Iterator[str]:
+    """An array as nested lists, in pieces; with over `most` entries, only `edge` at each end."""
     if a.ndim > 0 and a.size == 0:
         yield "[]" if a.ndim == 1 else f"np.zeros({a.shape})"
     elif a.size > most:
-        yield from _nested(a, 2 * edge, False)
+        yield from _nested(a, 2 * edge, digits or 6)
     else:
-        yield from _nested(a, None, exact)
+        yield from _nested(a, None, digits)
 
 
-def _nested(a: np.ndarray, most: int | None, exact: bool) -> Iterator[str]:
+def _nested(a: np.ndarray, most: int | None, digits: int | None) -> Iterator[str]:
     """One axis of an array after another; there are 64 at most."""
     if a.ndim == 0:
-        yield number_text(a[()], exact)
+        yield number_text(a[()], digits)
         return
     yield "["
     for i in shown(len(a), most):
@@ -136,7 +136,7 @@ def _nested(a: np.ndarray, most: int | None, exact: bool) -> Iterator[str]:
             yield ", ..."
         else:
             yield ", " if i else ""
-            yield from _nested(a[i, ...], most, exact)
+            yield from _nested(a[i, ...], most, digits)
     yield "]"
 
 

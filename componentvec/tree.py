@@ -114,6 +114,20 @@ def open_container(x: Any) -> Opened | None:
     return _open_object(x, cls, registration, marks or {})
 
 
+def emptied(rebuild: Callable[[Sequence[Any]], object]) -> Callable[[Sequence[Any]], object]:
+    """The same rebuilding, with None in place of all attributes that are carried over."""
+    if isinstance(rebuild, partial) and rebuild.func is _build_object:
+        cls, stored, places = rebuild.args
+        attributes = dict.fromkeys(stored.attributes)
+        return partial(
+            _build_object,
+            cls,
+            stored._replace(attributes=attributes, slots=dict.fromkeys(stored.slots)),
+            places,
+        )
+    return rebuild
+
+
 def add_opener(cls: type[T], opener: Callable[[T], Opened]) -> None:
     """Open instances of exactly this class by a function of their own."""
     _OPENERS[cls] = opener
