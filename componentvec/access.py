@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+import itertools
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .assembly import as_leaf, gather
-from .paths import Path, format_path
+from .assembly import Part, as_leaf, gather, result_dtype
+from .layouts import Layout
+from .paths import MAPPING, Path, format_path
 from .places import Leaf
-from .tracing import is_traced
+from .tracing import is_traced, tracing
 from .tree import open_container
 
-Write = tuple[np.ndarray, Any]  # a view, and what goes into it
+#: what several items of a sequence are as one node: number, absolute offset and node of each
+Items = list[tuple[int, int, Any]]
+
+
+class Write(NamedTuple):
+    """A leaf at an absolute offset, and the checked array that goes into it."""
+
+    path: Path
+    offset: int
+    leaf: Leaf
+    array: np.ndarray
 
 
 def view(root: np.ndarray, offset: int, leaf: Leaf) -> np.ndarray:
@@ -27,41 +40,104 @@ def view(root: np.ndarray, offset: int, leaf: Leaf) -> np.ndarray:
     return np.ndarray(leaf.shape, dtype, root, offset * size, strides)
 
 
-def prepare(root: np.ndarray, offset: int, node: Any, path: Path, value: Any) -> list[Write]:
-    """What is to be written so that a component takes a value, all of it checked.
+def fill(layout: Layout, parts: Sequence[Part]) -> Any:
+    """A new vector from the values of its leaves, which have the shapes of the leaves."""
+    if any(is_traced(value) for _, _, value in parts):
+        return tracing.assemble(layout, [_in_kind(layout, *part) for part in parts])
+    buffer = np.empty(layout._size, layout._dtype)
+    for offset, leaf, value in parts:
+        if leaf.plain:
+            buffer[offset : offset + leaf.size].reshape(leaf.shape)[...] = value
+        elif leaf.size:
+            view(buffer, offset, leaf)[...] = value
+    return layout.wrap(buffer)
+
+
+def _in_kind(layout: Layout, offset: int, leaf: Leaf, value: Any) -> Part:
+    """A part whose traced value is complex where the leaf is, so that gradients fit."""
+    is_complex = leaf.pairs or layout._dtype.kind == "c"
+    if is_complex and is_traced(value) and result_dtype(value).kind != "c":
+        value = value + 0j
+    return offset, leaf, value
+
+
+def put(root: np.ndarray, offset: int, node: Any, path: Path, value: Any) -> None:
+    """Write a value into a component; everything is checked before anything is written.
 
     A leaf takes what broadcasts into it. A group takes a tree with all of its names, an array of
-    its size, or a number. TypeError, KeyError or ValueError before anything is written.
+    its size, or a number. Several items of a sequence take as many values.
     """
+    commit(root, prepare(root, offset, node, path, value))
+
+
+def prepare(root: np.ndarray, offset: int, node: Any, path: Path, value: Any) -> list[Write]:
+    """What is to be written so that a component takes a value, each array of it checked."""
     if isinstance(node, Leaf):
-        target = view(root, offset, node)
-        return [(target, checked(value, target, path))]
+        return [Write(path, offset, node, checked(value, view(root, offset, node), path))]
+    if isinstance(node, list):
+        return _prepare_items(root, node, path, value)
     if open_container(value) is None:
         node._require_whole(path)
-        target = root[offset : offset + node._size]
-        return [(target, checked(value, target, path))]
-    parts = gather(node, value, path)
+        leaf = Leaf((node._size,))
+        return [Write(path, offset, leaf, checked(value, view(root, offset, leaf), path))]
+    return [
+        Write(where, offset + at, leaf, checked(given, view(root, offset + at, leaf), where))
+        for where, at, leaf, given in gather(node, value, path)
+    ]
+
+
+def _prepare_items(root: np.ndarray, items: Items, path: Path, value: Any) -> list[Write]:
+    """What is to be written into several items of a sequence.
+
+    They take as many values, or one number each; names, where they have equal layouts, take the
+    values of all items at once.
+    """
+    name = format_path(path)
+    group = open_container(value)
+    if group is not None and group.kind == MAPPING:
+        if not items or not are_even(items) or isinstance(items[0][2], Leaf):
+            raise ValueError(f"{name!r}: items with unequal layouts take values one by one")
+        writes = []
+        for where, at, leaf, given in gather(items[0][2], value, path):
+            offset, rows = stacked(items, at, leaf)
+            array = checked(given, view(root, offset, rows), where)
+            writes.append(Write(where, offset, rows, array))
+        return writes
+    values: Sequence[Any]
+    if group is not None:
+        values = group.values
+    else:
+        array = numbers(value, np.dtype(complex), path)
+        values = tuple(array) if array.ndim else (value,) * len(items)
+    if len(values) != len(items):
+        raise ValueError(f"{name!r}: expected {len(items)} items, got {len(values)}")
     writes = []
-    for where, start, leaf, given in parts:
-        target = view(root, offset + start, leaf)
-        array = checked(given, target, where)
-        writes.append((target, array.copy() if np.may_share_memory(array, root) else array))
-    if node._tied:
-        _require_agreement(parts, writes)
+    for (number, offset, node), item in zip(items, values, strict=True):
+        writes += prepare(root, offset, node, (*path, number), item)
     return writes
+
+
+def are_even(items: Items) -> bool:
+    """Whether items have equal layouts at even steps, so that one view reaches all of them."""
+    steps = {b - a for (_, a, _), (_, b, _) in itertools.pairwise(items)}
+    first = items[0][2]
+    return len(steps) <= 1 and all(
+        isinstance(node, Layout) and node == first for _, _, node in items
+    )
+
+
+def stacked(items: Items, at: int, leaf: Leaf) -> tuple[int, Leaf]:
+    """The leaf at one place of even items, all of them at once: an offset, and the leaf."""
+    first = items[0][1]
+    step = items[1][1] - first if len(items) > 1 else leaf.size
+    rows = Leaf((len(items), *leaf.shape), (step, *leaf.strides), pairs=leaf.pairs)
+    return first + at, rows
 
 
 def checked(value: Any, target: np.ndarray, path: Path) -> np.ndarray:
     """The value as an array that can be written into a view, or an error that says why not."""
     name = format_path(path) or "the vector"
-    if is_traced(value):
-        raise TypeError(
-            f"{name!r}: a value that autograd traces cannot be written in place; "
-            "build a new vector, with componentvec.merge or layout.pack"
-        )
-    array = as_leaf(value, path)
-    if array.dtype.kind == "c" and target.dtype.kind != "c":
-        raise TypeError(f"{name!r} is real ({target.dtype}), got complex values ({array.dtype})")
+    array = numbers(value, target.dtype, path)
     if array.shape != target.shape and array.shape != ():
         try:
             fits = np.broadcast_shapes(target.shape, array.shape) == target.shape
@@ -74,28 +150,58 @@ def checked(value: Any, target: np.ndarray, path: Path) -> np.ndarray:
     return array
 
 
-def write(writes: list[Write]) -> None:
-    """Write what was prepared."""
-    for target, array in writes:
-        target[...] = array
+def numbers(value: Any, dtype: np.dtype, path: Path) -> np.ndarray:
+    """The value as an array of numbers that memory of a dtype can take."""
+    name = format_path(path) or "the vector"
+    if is_traced(value):
+        raise TypeError(
+            f"{name!r}: a value that autograd traces cannot be written in place; "
+            "build a new vector, with componentvec.merge or layout.pack"
+        )
+    array: np.ndarray = as_leaf(value, path)
+    if array.dtype.kind == "c" and dtype.kind != "c":
+        raise TypeError(f"{name!r} is real ({dtype}), got complex values ({array.dtype})")
+    return array
 
 
-def _require_agreement(parts: list[tuple[Path, int, Leaf, Any]], writes: list[Write]) -> None:
-    """ValueError where a tied alias is given another value than the entries it shares."""
-    for number, (path, _, leaf, _) in enumerate(parts):
-        if not leaf.alias:
+def commit(root: np.ndarray, writes: Sequence[Write]) -> None:
+    """Write what was prepared; ValueError before that where tied names disagree."""
+    if len(writes) > 1:  # they may be given from one another
+        writes = [
+            write._replace(array=write.array.copy())
+            if np.may_share_memory(write.array, root)
+            else write
+            for write in writes
+        ]
+    if any(leaf.alias or 0 in leaf.strides for _, _, leaf, _ in writes):
+        require_agreement(root.dtype, writes)
+    for _, offset, leaf, array in writes:
+        view(root, offset, leaf)[...] = array
+
+
+def require_agreement(dtype: np.dtype, writes: Sequence[Write]) -> None:
+    """ValueError where tied names are given unequal values; tried out in memory of its own."""
+    extents = [leaf.extent(offset) for _, offset, leaf, _ in writes]
+    low = min(first for first, _ in extents)
+    scratch = np.empty(max(last for _, last in extents) - low, dtype)
+    targets = [view(scratch, offset - low, leaf) for _, offset, leaf, _ in writes]
+    for target, write in zip(targets, writes, strict=True):
+        target[...] = write.array
+    for number, (target, write) in enumerate(zip(targets, writes, strict=True)):
+        wanted = np.broadcast_to(write.array, target.shape).astype(target.dtype)
+        if np.array_equal(target, wanted, equal_nan=True):
             continue
-        alias, given = writes[number]
-        wanted = np.broadcast_to(given, alias.shape)
-        for (other, _, owner, _), (target, array) in zip(parts, writes, strict=True):
-            if owner.alias or not np.shares_memory(target, alias):
-                continue
-            before = target.copy()
-            target[...] = array
-            agree = np.array_equal(alias, wanted, equal_nan=True)
-            target[...] = before
-            if not agree:
-                raise ValueError(disagreement(path, other))
+        others = [
+            other.path
+            for k, other in enumerate(writes)
+            if k != number and np.shares_memory(targets[k], target)
+        ]
+        if not others:
+            raise ValueError(
+                f"{format_path(write.path)!r} has items that share memory, and they were given "
+                "unequal values"
+            )
+        raise ValueError(disagreement(write.path, others[0]))
 
 
 def disagreement(alias: Path, owner: Path) -> str:

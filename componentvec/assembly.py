@@ -17,7 +17,9 @@ from .tracing import is_traced, tracing
 from .tree import open_container
 
 _NUMBERS = (int, float, complex, np.number, np.bool_)
+_NUMERIC = "biufc"
 Part = tuple[int, Leaf, Any]  # offset, leaf, value
+Kind = tuple[np.dtype, bool, int]  # dtype, whether it has no say (Python's own numbers), size
 
 
 class Collected(NamedTuple):
@@ -28,11 +30,13 @@ class Collected(NamedTuple):
     weak: list[bool]  # Python numbers have no say in the dtype
 
 
-def collect(tree: Any, graft: Callable[[Any], tuple[Layout, list[Any]] | None]) -> Collected:
+def collect(
+    tree: Any, graft: Callable[[Any], tuple[Layout, list[Any]] | None], prefix: Path = ()
+) -> Collected:
     """Take a tree apart; `graft` gives layout and leaves of values that are vectors already."""
     found = Collected([], [], [])
     active: set[int] = set()
-    stack: list[tuple[Path, Any] | int] = [((), tree)]
+    stack: list[tuple[Path, Any] | int] = [(prefix, tree)]
     while stack:
         item = stack.pop()
         if isinstance(item, int):
@@ -43,12 +47,12 @@ def collect(tree: Any, graft: Callable[[Any], tuple[Layout, list[Any]] | None]) 
         if vector is not None:
             _graft(found, *vector)
             continue
-        group = None if _is_leaf(value, path) else open_container(value)
+        group = None if is_leaf(value, path) else open_container(value)
         if group is None:
             array = as_leaf(value, path)
             found.plans.append(LeafPlan(_shape(array)))
             found.values.append(array)
-            found.weak.append(_is_weak(value))
+            found.weak.append(is_weak(value))
             continue
         if id(value) in active:
             raise ValueError(f"the tree contains itself at {format_path(path)!r}")
@@ -63,16 +67,17 @@ def collect(tree: Any, graft: Callable[[Any], tuple[Layout, list[Any]] | None]) 
 
 def _graft(found: Collected, layout: Layout, values: list[Any]) -> None:
     """Add the plan and the leaves of a vector, ties included."""
-    first = len(found.values)
+    number = first = len(found.values)
     for plan in layout._plan():
         if isinstance(plan, LeafPlan):
-            owner = None if plan.owner is None else first + plan.owner
-            plan = numbers_only(plan)._replace(owner=owner)
+            value = values[number - first]
+            number += 1
+            if plan.owner is not None:
+                plan, value = plan._replace(owner=first + plan.owner), None
+            plan = numbers_only(plan)
+            found.values.append(value)
+            found.weak.append(False)
         found.plans.append(plan)
-    plans = [plan for plan in layout._plan() if isinstance(plan, LeafPlan)]
-    for plan, value in zip(plans, values, strict=True):
-        found.values.append(value if plan.owner is None else None)
-        found.weak.append(False)
 
 
 def numbers_only(plan: LeafPlan) -> LeafPlan:
@@ -91,49 +96,63 @@ def as_pairs(plan: LeafPlan) -> LeafPlan:
 
 def settle(found: Collected, dtype: Any) -> tuple[Layout, list[Part]]:
     """Choose the dtype, pair up complex leaves where the vector is real, and lay all out."""
+    kinds = kinds_of(found)
+    chosen = choose_dtype(kinds) if dtype is None else _given_dtype(dtype)
+    return lay_out(found, [kind.kind == "c" for kind, _, _ in kinds], chosen)
+
+
+def kinds_of(found: Collected) -> list[Kind]:
+    """Dtype, weakness and size of each leaf; an alias is as its owner, and has no say."""
     kinds = [
         (np.dtype(bool) if value is None else result_dtype(value), weak, np.size(_plain(value)))
         for value, weak in zip(found.values, found.weak, strict=True)
     ]
     leaves = [plan for plan in found.plans if isinstance(plan, LeafPlan)]
-    for number, leaf in enumerate(leaves):  # an alias is of its owner's kind
+    for number, leaf in enumerate(leaves):
         if leaf.owner is not None:
             kinds[number] = (kinds[leaf.owner][0], True, 0)
-    chosen = choose_dtype(kinds) if dtype is None else _given_dtype(dtype)
+    return kinds
+
+
+def choose_dtype(kinds: Sequence[Kind]) -> np.dtype:
+    """NumPy's result type of all leaves; real where real and complex ones meet."""
+    counted = [(dtype, weak) for dtype, weak, size in kinds if size]
+    complex_ones = [dtype.kind == "c" for dtype, _ in counted]
+    mixed = any(complex_ones) and not all(complex_ones)
+    strong = [d if d.kind in "fc" else np.dtype(float) for d, weak in counted if not weak]
+    if mixed:
+        strong = [np.empty(0, dtype).real.dtype for dtype in strong]
+    if not strong:
+        return np.dtype(complex if any(complex_ones) and not mixed else float)
+    chosen = np.result_type(*strong)
+    # Pairs of half floats would be no complex number that NumPy has.
+    return np.result_type(chosen, np.float32) if mixed else chosen
+
+
+def lay_out(
+    found: Collected, is_complex: Sequence[bool], dtype: np.dtype
+) -> tuple[Layout, list[Part]]:
+    """The layout of a vector of that dtype, and the values of its leaves with their places."""
     plans: list[Plan] = []
     number = 0
     plan: Plan
     for plan in found.plans:
         if isinstance(plan, LeafPlan):
-            complex_leaf = kinds[number][0].kind == "c"
-            number += 1
-            if complex_leaf and chosen.kind != "c" and 0 not in plan.shape:
-                if chosen.kind != "f":
-                    raise TypeError(f"complex components do not fit into a vector of {chosen}")
-                chosen = np.result_type(chosen, np.float32)
+            if is_complex[number] and dtype.kind != "c" and 0 not in plan.shape:
+                if dtype.kind != "f" or dtype.itemsize < 4:
+                    raise TypeError(f"complex components do not fit into a vector of {dtype}")
                 plan = as_pairs(plan)
+            number += 1
         plans.append(plan)
-    layout = Layout._build(plans, chosen)
+    layout = Layout._build(plans, dtype)
     places = zip(layout._leaves, found.values, strict=True)
     return layout, [(at, leaf, value) for (_, at, leaf), value in places if value is not None]
-
-
-def choose_dtype(kinds: Sequence[tuple[np.dtype, bool, int]]) -> np.dtype:
-    """NumPy's result type of all leaves, given as (dtype, is a Python number, size)."""
-    counted = [(dtype, weak) for dtype, weak, size in kinds if size]
-    complex_ones = [dtype.kind == "c" for dtype, _ in counted]
-    strong = [d if d.kind in "fc" else np.dtype(float) for d, weak in counted if not weak]
-    if any(complex_ones) and not all(complex_ones):
-        strong = [np.empty(0, dtype).real.dtype for dtype in strong]
-    if not strong:
-        return np.dtype(complex if complex_ones and all(complex_ones) else float)
-    return np.result_type(*strong)
 
 
 def _given_dtype(dtype: Any) -> np.dtype:
     """A dtype that the caller asks for."""
     chosen = np.dtype(dtype)
-    if chosen.kind not in "biufc":
+    if chosen.kind not in _NUMERIC:
         raise TypeError(f"dtype must be numeric, got {chosen}")
     return chosen
 
@@ -155,25 +174,26 @@ def gather(
             continue
         group = open_container(value)
         if group is None:
-            names = ", ".join(format_path((key,)) for key in list(node._children)[:20])
+            expected = ", ".join(format_path((key,)) for key in list(node._children)[:20])
             raise TypeError(
-                f"{format_path(path) or 'the tree'!s}: expected a {node._kind} of {names}, "
+                f"{format_path(path) or 'the tree'!s}: expected a {node._kind} of {expected}, "
                 f"got {type(value).__name__}"
             )
-        given = dict(zip(group.keys, group.values, strict=True))
-        for key in given:
+        names = [check_key(key, path) for key in group.keys]
+        given = dict(zip(names, group.values, strict=True))
+        for key in names:
             if key not in node._children and (*path, key) not in spare:
                 known = [format_path((*path, name)) for name in node._children]
-                raise KeyError(unknown(format_path((*path, check_key(key, path))), known))
+                raise KeyError(unknown(format_path((*path, key)), known))
         for key, (start, child) in reversed(node._children.items()):
             if (*path, key) in spare:
                 continue
             if key in given:
                 stack.append(((*path, key), offset + start, child, given[key]))
             elif not _only_aliases(child):
-                names = ", ".join(format_path((*path, name)) for name in node._children)
+                expected = ", ".join(format_path((*path, name)) for name in node._children)
                 raise KeyError(
-                    f"no value for component {format_path((*path, key))!r}; expected: {names}"
+                    f"no value for component {format_path((*path, key))!r}; expected: {expected}"
                 )
     return parts
 
@@ -190,29 +210,49 @@ def as_leaf(value: Any, path: Path) -> Any:
     """A value as one numeric array (traced ones stay traced), or a TypeError with its path."""
     if is_traced(value):
         return value
-    if type(value) is np.ndarray and value.dtype.kind in "biufc":
+    if type(value) is np.ndarray and value.dtype.kind in _NUMERIC:
         return value
-    if isinstance(value, list | tuple) and any(is_traced(item) for item in _items(value)):
+    listed = isinstance(value, list | tuple)
+    if listed and any(is_traced(item) for item in _items(value)):
         return tracing.stack(value)
+    name = repr(format_path(path) or "the vector")
     if isinstance(value, np.ma.MaskedArray):
-        raise TypeError(f"{format_path(path)!r}: a masked array has no place for its mask")
+        raise TypeError(f"{name}: a masked array has no place for its mask")
     try:
         array = np.asarray(value)
+        if array.dtype.kind == "O" and (_all_numbers(value) if listed else type(value) is int):
+            is_complex = any(isinstance(item, complex) for item in _items([value]))
+            array = np.asarray(value, complex if is_complex else float)  # long integers
+        elif listed and array.size:
+            array = _of_precision(array, value)
+    except OverflowError:
+        raise ValueError(f"{name}: an integer is too large for a float") from None
     except ValueError:
         raise TypeError(
-            f"{format_path(path)!r}: a ragged list of numbers is no array; "
+            f"{name}: a ragged list of numbers is no array; "
             "make it a list of arrays for a sequence of components"
         ) from None
-    if array.dtype.kind in "biufc":
+    if array.dtype.kind in _NUMERIC:
         return array
     given = f"an array of {array.dtype}" if isinstance(value, np.ndarray) else repr(value)[:60]
     raise TypeError(
-        f"{format_path(path)!r}: expected numbers, arrays, or dicts, lists and tuples of them, "
+        f"{name}: expected numbers, arrays, or dicts, lists and tuples of them, "
         f"got {given} of type {type(value).__name__}"
     )
 
 
-def _is_leaf(value: Any, path: Path) -> bool:
+def _of_precision(array: np.ndarray, value: Any) -> np.ndarray:
+    """The array of a list in which NumPy scalars alone say the precision."""
+    items = list(_items(value))
+    strong = {item.dtype for item in items if isinstance(item, np.generic)}
+    if not strong or all(isinstance(item, np.generic) for item in items):
+        return array
+    kinds = [dtype if dtype.kind in "fc" else np.dtype(float) for dtype in strong]
+    one = 1j if array.dtype.kind == "c" else 1.0
+    return array.astype(np.result_type(*kinds, one), copy=False)
+
+
+def is_leaf(value: Any, path: Path) -> bool:
     """Whether a value is one array: at the root a list is always a sequence."""
     if isinstance(value, np.ndarray | np.generic | int | float | complex | str | None):
         return True
@@ -242,7 +282,7 @@ def _items(value: Any) -> Iterator[Any]:
             stack.pop()
 
 
-def _is_weak(value: Any) -> bool:
+def is_weak(value: Any) -> bool:
     """Whether a value is made of Python numbers alone."""
     if isinstance(value, list | tuple):
         return not any(isinstance(item, np.generic) or is_traced(item) for item in _items(value))

@@ -103,6 +103,8 @@ def _as_array(value: Any, name: str) -> np.ndarray:
     """The value as a numeric array, or a TypeError."""
     if is_traced(value):
         raise TypeError(f"block {name}: a value that autograd traces cannot be written in place")
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"block {name}: a masked array has no place for its mask")
     try:
         array = np.asarray(value)
     except ValueError:

@@ -134,7 +134,8 @@ def _values_html(opened: Opened) -> str:
     name, _, children, root, base, layout = opened
     if layout is None:
         leaves, aliases = _leaves_of_list(children), {}
-        caption = f"{name}: {len(children)} items, {dtype_text(root.dtype)}"
+        items = "1 item" if len(children) == 1 else f"{len(children)} items"
+        caption = f"{name}: {items}, {dtype_text(root.dtype)}"
     else:
         leaves, aliases = layout._leaves, _aliases(layout)
         caption = f"{name}: {_count(layout, root.dtype)}"
@@ -165,7 +166,7 @@ def _leaves_of_list(items: dict[Any, tuple[int, Any]]) -> list[tuple[Path, int, 
 
 
 class _Block(NamedTuple):
-    """One component on an axis of a matrix, or None for those left out."""
+    """One component on an axis of a matrix; without a span, those that are left out."""
 
     name: str
     span: slice | None
@@ -213,8 +214,8 @@ def _axis_text(axis: Layout | None) -> str:
         return "unlabelled"
     parts = []
     for block in _blocks(axis, axis._size):
-        group = "" if block.span is None or not block.shape else f" {shape_text(block.shape)}"
-        parts.append(block.name + group)
+        shape = f" {shape_text(block.shape)}" if block.shape else ""
+        parts.append(block.name + shape)
     return shorten(", ".join(parts), 2 * _WIDEST)
 
 

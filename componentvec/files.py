@@ -214,8 +214,8 @@ def _open_archive(file: IO[bytes]) -> zipfile.ZipFile:
     members = archive.infolist()
     names = sorted(info.filename for info in members)
     if names != [_BUFFER, _LAYOUT]:
-        found = ", ".join(names[:5])[:200] or "nothing"
-        raise ValueError(f"it is not of save: expected {_BUFFER} and {_LAYOUT}, got {found}")
+        found = ", ".join(names[:5])[:200]
+        raise ValueError(f"it is not of save: expected {_BUFFER} and {_LAYOUT}, got {found!r}")
     if min(info.header_offset for info in members) != 0:
         raise ValueError("it is damaged: the archive does not begin where the file does")
     for info in members:

@@ -214,9 +214,7 @@ class Layout(Group):
     def full(self, value: Any) -> ComponentVector:
         """A new vector whose entries are all `value` (or broadcast from it)."""
         given = np.asarray(value)
-        if given.dtype.kind not in "biufc" or (
-            given.dtype.kind == "c" and self._dtype.kind != "c"
-        ):
+        if given.dtype.kind not in "biufc" or (given.dtype.kind == "c" and self._dtype.kind != "c"):
             raise TypeError(f"entries of {self._dtype} cannot be filled with {value!r}")
         return above.wrap(self, np.full(self._size, given, self._dtype))
 

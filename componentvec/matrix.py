@@ -43,19 +43,18 @@ class ComponentMatrix(MatrixProtocols):
     Blocks are items, ``H[row, column]``, and views of the data wherever NumPy could make one. With
     a leaf ``w``, a leaf ``b``, and a group ``g`` on sides that have labels:
 
-    ===================  ==============================================================
-    ``H["w", "b"]``      array of shape ``w.shape + b.shape``; a number for two scalars
-    ``H["g", "g"]``      matrix with the layouts of the groups
-    ``H["g", :]``        matrix; a side that is ``:`` keeps its layout
-    ``H["w", "g"]``      matrix without labels on the side of the leaf, one axis of its
-    ``H["w", :]``        entries in leaf order
-    ``H["w"]``           ``H["w", :]``
-    ``H["w", 3]``        array of shape ``w.shape``
-    ``H["g", 3]``        array of one axis
-    ``H["w", 1:3]``      array of shape ``w.shape + (2,)``; index arrays and masks likewise,
-    ``H["g", [0, 2]]``   which copy
-    ``H[0, 1:3]``        as the data
-    ===================  ==============================================================
+    ==================  ===============================================================
+    ``H["w", "b"]``     array of shape ``w.shape + b.shape``; a number for two scalars
+    ``H["g", "g"]``     matrix with the layouts of the groups
+    ``H["g", :]``       matrix; the side of ``:`` keeps its layout
+    ``H["w", "g"]``     matrix; the entries of `w`, in leaf order, are one unlabelled axis
+    ``H["w", :]``       the same, and so is ``H["w"]``
+    ``H["w", 3]``       array of shape ``w.shape``
+    ``H["g", 3]``       array of one axis
+    ``H["w", 1:3]``     array of shape ``w.shape + (2,)``
+    ``H["g", [0, 2]]``  array; a copy, as for any index array or mask
+    ``H[0, 1:3]``       what the data give
+    ==================  ===============================================================
 
     A side without labels is an ordinary axis: there ``:`` is a slice, so ``H["w", :]`` is an array
     of shape ``w.shape + (n,)``, and ``H["g", :]`` is a matrix with None for the columns. A complex

@@ -91,9 +91,8 @@ class MatrixProtocols(NDArrayOperatorsMixin):
             return result
         if len(fitting) == 2:
             return type(self)(result, *fitting)  # type: ignore[call-arg]
-        layout = fitting[0]
-        if layout is None or len(fitting) > 2:
-            return result
+        (layout,) = fitting
+        assert layout is not None
         if layout._paired and (kind != "f" or result.dtype.itemsize < 4):
             return result
         return layout.wrap(result.copy() if _is_partial(result) else result)

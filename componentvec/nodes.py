@@ -52,7 +52,7 @@ class Group:
     _tied: bool  # whether any leaf below is an alias
     _paired: bool  # whether any leaf below stores complex numbers as pairs
     _found: dict[Any, tuple[int, Leaf | Group]]  # paths that were looked up
-    _plain: dict[str, tuple[slice, Shape]]  # those of them that are plain slices, reshaped
+    _plain: dict[str, tuple[slice, Shape | None]]  # those that are slices, reshaped if need be
     _lazy: dict[str, Any]  # what was computed once
 
     @property

@@ -505,11 +505,11 @@ def _fresh(g: Any, layout: Layout, dtype: np.dtype) -> Any:
     """A gradient as a vector on memory of its own."""
     if type(g) in (VectorBox, ArrayBox):
         return _labelled(g, layout)
-    flat = np.asarray(flat(g))
-    if flat.dtype.kind == "c" and dtype.kind != "c":
-        flat = flat.real
+    entries = np.asarray(flat(g))
+    if entries.dtype.kind == "c" and dtype.kind != "c":
+        entries = entries.real
     buffer = np.empty(layout._size, dtype)
-    buffer[...] = flat
+    buffer[...] = entries
     return wrap(layout, buffer)
 
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
-from .access import prepare, write
-from .layouts import Layout, above
+from . import layouts
+from .access import Items, are_even, put, stacked
+from .layouts import Layout
 from .paths import Path, format_path, unknown
 from .places import Leaf
-
-Item = tuple[int, int, Any]  # number in the sequence, absolute offset, node
 
 
 class ComponentList:
@@ -28,18 +24,22 @@ class ComponentList:
     >>> v = cv.ComponentVector(layers=[{"w": [1.0, 2.0]}, {"w": [3.0, 4.0]}])
     >>> len(v.layers), v.layers[-1].w.tolist()
     (2, [3.0, 4.0])
+    >>> v.layers.w.shape
+    (2, 2)
     >>> v.layers.w *= 10
     >>> v.tolist()
     [10.0, 20.0, 30.0, 40.0]
+    >>> v.layers[1:].w.tolist()
+    [[30.0, 40.0]]
     """
 
     __slots__ = ("_items", "_owner", "_path")
 
-    _owner: Any  # the vector, plain or traced, in whose root the items lie
-    _items: list[Item]
+    _owner: Any  # a vector, plain or traced, in whose root the items lie
+    _items: Items
     _path: Path
 
-    def __init__(self, owner: Any, items: list[Item], path: Path) -> None:
+    def __init__(self, owner: Any, items: Items, path: Path) -> None:
         object.__setattr__(self, "_owner", owner)
         object.__setattr__(self, "_items", items)
         object.__setattr__(self, "_path", path)
@@ -64,63 +64,62 @@ class ComponentList:
     def __getattr__(self, name: str) -> Any:
         if name[:1] == "_":
             raise AttributeError(f"ComponentList has no attribute {name!r}")
-        return self._owner._at(*self._stack(name))
+        return self._owner._at(*stack(self._items, name, self._path))
 
     def __setattr__(self, name: str, value: Any) -> None:
-        offset, node, path = self._stack(name)
-        if not isinstance(node, Leaf):
-            raise AttributeError(f"{format_path(path)!r} is no leaf: assign item by item")
-        write(prepare(self._owner._root, offset, node, path, value))
+        offset, node, path = stack(self._items, name, self._path)
+        put(self._owner._root, offset, node, path, value)
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        items, values = [self._items[index]], [value]
         if isinstance(index, slice):
-            items, values = self._items[index], list(value)
-            if len(values) != len(items):
-                raise ValueError(
-                    f"{format_path(self._path)!r}: expected {len(items)} items, got {len(values)}"
-                )
-        root = self._owner._root
-        writes = []
-        for (number, offset, node), item in zip(items, values, strict=True):
-            writes += prepare(root, offset, node, (*self._path, number), item)
-        if len(items) > 1:  # items may be given from one another
-            writes = [(target, np.array(array)) for target, array in writes]
-        write(writes)
+            put(self._owner._root, 0, self._items[index], self._path, value)
+        else:
+            number, offset, node = self._items[index]
+            put(self._owner._root, offset, node, (*self._path, number), value)
 
-    def _stack(self, name: str) -> tuple[int, Any, Path]:
-        """Offset, node and path of one name of all items at once; AttributeError if unequal."""
-        path = (*self._path, name)
-        if not self._items:
-            raise AttributeError(f"{format_path(self._path)!r} is empty: no item has {name!r}")
-        _, first, node = self._items[0]
-        offsets = [offset for _, offset, _ in self._items]
-        steps = {b - a for a, b in itertools.pairwise(offsets)}
-        if len(steps) > 1 or any(other != node for _, _, other in self._items):
-            raise AttributeError(
-                f"items of {format_path(self._path)!r} have unequal layouts: "
-                f"read {name!r} item by item"
-            )
-        child = node._child(name) if isinstance(node, Layout) else None
-        if child is None:
-            names = node._names(()) if isinstance(node, Layout) else []
-            raise AttributeError(unknown(name, names))
-        start, inner = child
-        if not isinstance(inner, Leaf):
-            return first, [(n, offset + start, inner) for n, offset, _ in self._items], path
-        shape = (len(offsets), *inner.shape)
-        strides = (steps.pop() if steps else inner.size, *inner.strides)
-        return first + start, Leaf(shape, strides, pairs=inner.pairs), path
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{name!r} cannot be deleted: a vector keeps its components")
 
     def __reduce__(self) -> Any:
         return list, (list(self),)
 
     def __dir__(self) -> list[str]:
-        node = self._items[0][2] if self._items else None
-        return [str(key) for key in node._children] if isinstance(node, Layout) else []
+        if not self._items or not are_even(self._items):
+            return []
+        node = self._items[0][2]
+        return [key for key in node._children if isinstance(key, str) and key.isidentifier()]
 
     def __repr__(self) -> str:
-        return above.text(self)
+        return layouts.above.text(self)
 
     def _repr_html_(self) -> str:
-        return above.html(self)
+        return layouts.above.html(self)
+
+
+Sequence.register(ComponentList)
+
+
+def items_of(node: Layout, offset: int) -> Items:
+    """The items of a sequence at an absolute offset."""
+    children = enumerate(node._children.values())
+    return [(number, offset + start, child) for number, (start, child) in children]
+
+
+def stack(items: Items, name: str, path: Path) -> tuple[int, Any, Path]:
+    """Offset, node and path of one name of all items at once; AttributeError if unequal."""
+    where = format_path(path) or "the root"
+    if not items:
+        raise AttributeError(f"{where!r} is empty: no item has {name!r}")
+    node = items[0][2]
+    if len(items) > 1 and not are_even(items):
+        raise AttributeError(
+            f"items of {where!r} are no groups of equal layouts: read {name!r} item by item"
+        )
+    child = node._children.get(name) if isinstance(node, Layout) else None
+    if child is None:
+        names = node._names() if isinstance(node, Layout) else []
+        raise AttributeError(f"{where!r}: {unknown(name, names)}")
+    start, inner = child
+    if isinstance(inner, Leaf):
+        return *stacked(items, start, inner), (*path, name)
+    return 0, [(number, offset + start, inner) for number, offset, _ in items], (*path, name)

@@ -116,11 +116,14 @@ def number_text(x: Any, digits: int | None = 6) -> str:
 
 
 def array_tokens(a: np.ndarray, most: int, edge: int, digits: int | None = 6) -> Iterator[str]:
-    """An array as nested lists, in pieces; with over `most` entries, only `edge` at each end."""
+    """An array as nested lists, in pieces; with over `most` entries, only both ends of each axis.
+
+    These are `edge` entries long, or one where there are several axes.
+    """
     if a.ndim > 0 and a.size == 0:
         yield "[]" if a.ndim == 1 else f"np.zeros({a.shape})"
     elif a.size > most:
-        yield from _nested(a, 2 * edge, digits or 6)
+        yield from _nested(a, 2 * edge if a.ndim == 1 else 2, digits or 6)
     else:
         yield from _nested(a, None, digits)
 

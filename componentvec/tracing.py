@@ -6,16 +6,16 @@ Until `rules` is imported no value is traced, and none of these functions is cal
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 
 class Tracing:
     """Types of traced values, and what takes the place of NumPy's functions for them."""
 
     #: all types of traced values (a live set)
-    types: ClassVar[set[type]] = set()
+    types: set[type]
     #: types of traced component vectors
-    vectors: ClassVar[set[type]] = set()
+    vectors: set[type]
     #: the plain value within a traced one
     value: Callable[[Any], Any]
     #: a traced array of a nested list with traced numbers
@@ -27,6 +27,11 @@ class Tracing:
     #: the traced buffer of a traced vector, and its layout
     data: Callable[[Any], Any]
     layout: Callable[[Any], Any]
+    #: `where(mask, new, old)`: an array that is new where a plain mask says so
+    where: Callable[[Any, Any, Any], Any]
+
+    def __init__(self) -> None:
+        self.types, self.vectors = set(), set()
 
 
 tracing = Tracing()

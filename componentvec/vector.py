@@ -8,14 +8,21 @@ from typing import Any
 import numpy as np
 
 from . import layouts
-from .access import checked, prepare, view, write
-from .assembly import Part, collect, settle
+from .access import fill as fill
+from .access import numbers, put, view
+from .assembly import collect, settle
 from .conveniences import CONVENIENCES, copy, is_vector, keys, layout
 from .layouts import Layout
-from .paths import MAPPING, SEQUENCE, Path, format_path, parse_path, unknown
+from .paths import MAPPING, SEQUENCE, Path, unknown
 from .places import Leaf
 from .protocols import ArrayProtocols, plain
-from .sequences import ComponentList
+from .selection import assign, locate, read_leaf
+from .selection import is_names as is_names
+from .selection import is_whole as is_whole
+from .selection import path_keys as path_keys
+from .selection import select as select
+from .selection import through_lists as through_lists
+from .sequences import ComponentList, items_of
 from .tracing import is_traced, tracing
 from .tree import TRAINABLE, Opened, add_opener, open_container
 
@@ -62,86 +69,85 @@ class ComponentVector(ArrayProtocols):
     [[8.0, 10.0]]
     """
 
-    __slots__ = ("__weakref__", "_data", "_layout", "_origin", "_views")
+    # Components that were read stand in the instance's dictionary, where attribute access finds
+    # them by itself. Scalars never do, as they would go stale, nor names with an underscore.
+    __slots__ = ("__dict__", "__weakref__", "_data", "_layout", "_origin")
 
     _layout: Layout
     _data: np.ndarray | None  # the entries; of a group only once needed
     _origin: tuple[np.ndarray, int, Path] | None  # of a group: root, offset there, path
-    _views: dict[str, Any]  # components that were read; never scalars, which would go stale
 
     def __new__(cls, tree: Any = None, /, *, dtype: Any = None, **components: Any) -> Any:
         if tree is None:
             tree = components
         elif components:
-            tree = _join(tree, components)
+            tree = join(tree, components)
         elif open_container(tree) is None:
             raise TypeError(
                 "a vector is made of named components: expected a dict, list, tuple, dataclass or "
                 f"ComponentVector, got {type(tree).__name__}; name it, as in ComponentVector(x=...)"
             )
-        return fill(*settle(collect(tree, _graft), dtype))
+        return fill(*settle(collect(tree, graft), dtype))
 
     # -- reading ---------------------------------------------------------------------------------
 
     def __getitem__(self, key: Any) -> Any:
         if type(key) is str:
-            found = self._views.get(key)
-            return self._component(key) if found is None else found
+            views = self.__dict__
+            if key in views:
+                return views[key]
+            try:
+                span, shape = self._layout._plain[key]
+            except KeyError:
+                return self._component(key)
+            data = self._data
+            if data is None:
+                return self._component(key)
+            found = views[key] = data[span].reshape(shape) if shape else data[span]
+            return found
         if isinstance(key, str):
-            return self._component(str(key))
+            return self[str.__str__(key)]
         if is_names(key):
             return select(self, key)
         if is_whole(key):
             return wrap(self._layout, self._buffer)
-        if isinstance(key, tuple) and any(isinstance(name, str) for name in key):
-            raise IndexError(
-                f"a vector has one axis, got {key!r}: list names to choose several components, "
-                f"v[{list(key)!r}], or join them to a path"
-            )
+        _require_one_axis(key)
         return self._buffer[plain(key)]
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Any:  # for what is no component that was read before
+        place = self._layout._plain.get(name)
+        data = self._data
+        if place is not None and data is not None:
+            span, shape = place
+            found = self.__dict__[name] = data[span].reshape(shape) if shape else data[span]
+            return found
         if name[:1] == "_":
             raise AttributeError(
                 f"ComponentVector has no attribute {name!r}; "
                 "a component whose name begins with an underscore is read as an item"
             )
-        found = self._views.get(name)
-        if found is not None:
-            return found
         if name in self._layout._children:
             return self._component(name)
         if name in CONVENIENCES:
             return CONVENIENCES[name](self)
-        if hasattr(np.ndarray, name):
+        if hasattr(np.ndarray, name) and name != "resize":  # the size is the layout's
             return getattr(self._buffer, name)
-        raise AttributeError(unknown(name, self._layout._names(())))
+        raise AttributeError(unknown(name, self._layout._names()))
 
     def _component(self, name: str) -> Any:
-        """Read a component by its path string, and keep the view."""
-        plain_place = self._layout._plain.get(name)
-        if plain_place is not None and self._data is not None:
-            value = self._data[plain_place[0]].reshape(plain_place[1])
-        else:
-            value = self._look_up(name)
-            if isinstance(value, np.generic):
-                return value
-        self._views[name] = value
+        """Read a component by its path string, and keep it."""
+        own = self._layout
+        offset, node, path = locate(self, name)
+        value = self._at(offset, node, path)
+        if name[:1] == "_" or isinstance(value, np.generic):
+            return value
+        if isinstance(node, Leaf) and node.plain and name in own._found:
+            low = offset - self._offset
+            shape = node.shape if len(node.shape) > 1 else None
+            own._plain[name] = slice(low, low + node.size), shape
+        if not isinstance(node, list):  # made anew each time: slices know no end of spellings
+            self.__dict__[name] = value
         return value
-
-    def _look_up(self, name: str) -> Any:
-        """Read a component whose place is no plain slice, or not known yet."""
-        layout = self._layout
-        try:
-            offset, node = layout._find(name)
-        except KeyError:
-            found = through_lists(self, name)
-            if found is None:
-                raise
-            return found
-        if isinstance(node, Leaf) and node.plain and node.shape:
-            layout._plain[name] = slice(offset, offset + node.size), node.shape
-        return self._at(self._offset + offset, node, self._path + path_keys(layout, name))
 
     def _at(self, offset: int, node: Any, path: Path) -> Any:
         """What lies at an absolute offset of the root: a view, or a scalar."""
@@ -149,20 +155,11 @@ class ComponentVector(ArrayProtocols):
             value = view(self._root, offset, node)
             return value if node.shape else value[()]
         if isinstance(node, Layout) and node._kind == MAPPING:
-            return self._group(offset, node, path)
-        if isinstance(node, Layout):
-            children = enumerate(node._children.values())
-            node = [(number, offset + start, child) for number, (start, child) in children]
-        return ComponentList(self, node, path)
-
-    def _group(self, offset: int, node: Layout, path: Path) -> ComponentVector:
-        """A group at an absolute offset of the root."""
-        v = _new(ComponentVector)
-        _set_layout(v, node)
-        _set_data(v, None)
-        _set_origin(v, (self._root, offset, path))
-        _set_views(v, {})
-        return v
+            return _group(self._root, offset, node, path)
+        items = items_of(node, offset) if isinstance(node, Layout) else node
+        # On a vector of its own, so that what is kept here never refers back to this vector.
+        owner = _group(self._root, self._offset, self._layout, self._path)
+        return ComponentList(owner, items, path)
 
     @property
     def _buffer(self) -> np.ndarray:  # type: ignore[override]
@@ -211,48 +208,28 @@ class ComponentVector(ArrayProtocols):
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name[:1] == "_" or name not in self._layout._children:
-            raise AttributeError(
-                unknown(name, self._layout._names(())) + " (assignment never adds one)"
-            )
+            message = unknown(name, self._layout._names())
+            raise AttributeError(f"{message} (assignment never adds one)")
         self[name] = value
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if isinstance(key, str):
-            self._assign(str(key), value)
+            key = str.__str__(key)
+            if self.__dict__.get(key) is not value:  # v.a += 1 has written already
+                put(self._root, *locate(self, key), value)
         elif is_names(key):
-            layout = select(self, key)._layout
-            values = [plain(value)] * len(key)
-            if open_container(value) is not None:
-                new = layout.pack(value)
-                values = [new[name] for name in key]
-            for name, item in zip(key, values, strict=True):
-                self._assign(name, item)
-        else:
-            if is_whole(key) and isinstance(value, ComponentVector):
+            assign(self, key, value)
+        elif is_whole(key) and _is_tree(value):
+            if isinstance(value, ComponentVector):
                 self._layout._require_equal(value._layout)
-            if isinstance(key, tuple) and any(isinstance(name, str) for name in key):
-                raise IndexError(f"a vector has one axis, got {key!r}")
-            buffer, key = self._buffer, plain(key)
-            buffer[key] = checked(plain(value), np.asarray(buffer[key]), self._path)
+            put(self._root, self._offset, self._layout, self._path, value)
+        else:
+            _require_one_axis(key)
+            buffer = self._buffer
+            buffer[plain(key)] = numbers(plain(value), buffer.dtype, self._path)
 
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"{name!r} cannot be deleted: a vector keeps its components")
-
-    def _assign(self, name: str, value: Any) -> None:
-        """Write a component; everything is checked before anything is written."""
-        found = self._views.get(name)
-        if found is not None and found is value:  # v.a += 1 has written already
-            return
-        try:
-            offset, node = self._layout._find(name)
-        except KeyError:
-            stacked = through_lists(self, name)
-            if not isinstance(stacked, np.ndarray):
-                raise
-            write([(stacked, checked(value, stacked, (name,)))])
-            return
-        path = self._path + path_keys(self._layout, name)
-        write(prepare(self._root, self._offset + offset, node, path, value))
 
     # -- copying ---------------------------------------------------------------------------------
 
@@ -277,8 +254,16 @@ class ComponentVector(ArrayProtocols):
 _set_layout = vars(ComponentVector)["_layout"].__set__
 _set_data = vars(ComponentVector)["_data"].__set__
 _set_origin = vars(ComponentVector)["_origin"].__set__
-_set_views = vars(ComponentVector)["_views"].__set__
 _new = object.__new__
+
+
+def _group(root: np.ndarray, offset: int, layout: Layout, path: Path) -> ComponentVector:
+    """A group on the memory of `root`."""
+    v = _new(ComponentVector)
+    _set_layout(v, layout)
+    _set_data(v, None)
+    _set_origin(v, (root, offset, path))
+    return v
 
 
 def wrap(layout: Layout, buffer: Any) -> Any:
@@ -299,7 +284,6 @@ def wrap(layout: Layout, buffer: Any) -> Any:
     _set_layout(v, layout)
     _set_data(v, buffer)
     _set_origin(v, None)
-    _set_views(v, {})
     return v
 
 
@@ -323,28 +307,15 @@ def _refuse_shape(layout: Layout, buffer: np.ndarray) -> None:
     raise ValueError("the buffer is not contiguous; np.ascontiguousarray makes a copy that is")
 
 
-def fill(layout: Layout, parts: list[Part]) -> Any:
-    """A new vector from the values of its leaves."""
-    if any(is_traced(value) for _, _, value in parts):
-        return tracing.assemble(layout, parts)
-    buffer = np.empty(layout._size, layout._dtype)
-    for offset, leaf, value in parts:
-        if leaf.plain:
-            buffer[offset : offset + leaf.size].reshape(leaf.shape)[...] = value
-        elif leaf.size:
-            view(buffer, offset, leaf)[...] = value
-    return wrap(layout, buffer)
-
-
-def _graft(value: Any) -> tuple[Layout, list[Any]] | None:
+def graft(value: Any) -> tuple[Layout, list[Any]] | None:
     """Layout and leaves of a value that is a vector already."""
     if not is_vector(value):
         return None
     own = layout(value)
-    return own, [value._at(value._offset + at, leaf, path) for path, at, leaf in own._leaves]
+    return own, [read_leaf(value, number) for number in range(len(own._leaves))]
 
 
-def _join(tree: Any, components: dict[str, Any]) -> dict[Any, Any]:
+def join(tree: Any, components: dict[str, Any]) -> dict[Any, Any]:
     """A tree and further components; a name given twice is a ValueError."""
     group = open_container(tree)
     if group is None or group.kind != MAPPING:
@@ -359,58 +330,19 @@ def _join(tree: Any, components: dict[str, Any]) -> dict[Any, Any]:
     return joined
 
 
-def select(v: Any, names: list[str]) -> Any:
-    """A new vector of some components, nesting kept, in the order of the names."""
-    tree: dict[Any, Any] = {}
-    for name in names:
-        value, keys = v[name], path_keys(v._layout, name)
-        group = tree
-        for key in keys[:-1]:
-            group = group.setdefault(key, {})
-            if not isinstance(group, dict):
-                raise ValueError(f"{name!r} lies in a component that is chosen already")
-        if keys[-1] in group:
-            raise ValueError(f"component {name!r} is chosen twice")
-        group[keys[-1]] = value
-    return ComponentVector(tree)
+def _require_one_axis(key: Any) -> None:
+    """IndexError for names where positions are expected."""
+    if isinstance(key, tuple) and any(isinstance(name, str) for name in key):
+        raise IndexError(
+            f"a vector has one axis, got {key!r}: list names to choose several components, "
+            f"v[{list(key)!r}], or join them to a path"
+        )
 
 
-def through_lists(v: Any, name: str) -> Any:
-    """What a path with slices names, as ``layers[:].w``; None where there is no slice."""
-    try:
-        keys = parse_path(name)
-    except ValueError:
-        return None
-    where = next((i for i, key in enumerate(keys) if isinstance(key, slice)), None)
-    if where is None:
-        return None
-    found = v[format_path(keys[:where])] if where else v._at(v._offset, v._layout, v._path)
-    for key in keys[where:]:
-        try:
-            if isinstance(found, ComponentList):
-                found = getattr(found, key) if isinstance(key, str) else found[key]
-            elif is_vector(found) and isinstance(key, str):
-                found = found[key]
-            else:
-                raise KeyError(f"no component {name!r}: {format_path(keys[:where])!r} is no list")
-        except (AttributeError, IndexError) as error:
-            raise KeyError(f"no component {name!r}: {error}") from None
-    return found
-
-
-def path_keys(layout: Layout, name: str) -> Path:
-    """The keys of a path string: a top-level name stands for itself."""
-    return (name,) if name in layout._children else parse_path(name)
-
-
-def is_names(key: Any) -> bool:
-    """Whether an index is a list of names."""
-    return isinstance(key, list) and bool(key) and all(isinstance(name, str) for name in key)
-
-
-def is_whole(key: Any) -> bool:
-    """Whether an index is ``:`` or ``...``."""
-    return key is Ellipsis or (type(key) is slice and key == slice(None))
+def _is_tree(value: Any) -> bool:
+    """Whether a value names what it holds, and so is no array."""
+    group = open_container(value)
+    return group is not None and group.kind == MAPPING
 
 
 def _restore(layout: Layout, buffer: np.ndarray) -> ComponentVector:
@@ -418,18 +350,19 @@ def _restore(layout: Layout, buffer: np.ndarray) -> ComponentVector:
     return layout.wrap(buffer)
 
 
-def open_vector(v: ComponentVector) -> Opened:
+def open_vector(v: Any) -> Opened:
     """A vector as a container of its components."""
-    names = tuple(v._layout._children)
+    kind, names = v._layout._kind, tuple(v._layout._children)
     components = tuple(
         v._at(v._offset + start, node, (*v._path, key))
         for key, (start, node) in v._layout._children.items()
     )
 
     def rebuild(children: Any) -> ComponentVector:
-        return ComponentVector(dict(zip(names, children, strict=True)))
+        named = dict(zip(names, children, strict=True))
+        return ComponentVector(named if kind == MAPPING else list(children))
 
-    return Opened(v._layout._kind, names, components, (TRAINABLE,) * len(names), rebuild)
+    return Opened(kind, names, components, (TRAINABLE,) * len(names), rebuild)
 
 
 def _open_list(components: ComponentList) -> Opened:

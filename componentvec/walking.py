@@ -1,13 +1,14 @@
 """Walking a whole model: its leaves by path, and how to build it again from new ones.
 
-Every container and leaf gets a numbered slot. To rebuild a model is to fill the slots of its leaves
-and to run the steps, each of which makes one container from the slots of its children; containers
-that stand at several places are made once. Nothing here recurses, so nesting has no limit.
+Every container and every leaf gets a numbered slot. To rebuild a model is to fill the slots of its
+leaves and to run the steps, each of which makes one container from the slots of its children. A
+container that stands at several places has one slot, and is made once. Nothing here recurses, so
+nesting has no limit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,15 +23,6 @@ from .tree import BUFFER, TRAINABLE, Opened, open_container, refuse_hidden_array
 Rebuild = Callable[[Sequence[Any]], Any]
 
 
-class Found(NamedTuple):
-    """A leaf of a model: anything that is no container."""
-
-    path: Path
-    value: Any
-    role: str
-    slot: int
-
-
 class Step(NamedTuple):
     """How the container in one slot is made of its children's slots."""
 
@@ -39,99 +31,165 @@ class Step(NamedTuple):
     children: tuple[int, ...]
 
 
-class Walk(NamedTuple):
-    """All of a model: `nodes` in preorder (a group, or the number of a leaf), leaves, and steps."""
+class InnerVector(NamedTuple):
+    """A component vector within a model; `leaves` are the numbers of its leaves, in its order.
 
-    nodes: list[GroupPlan | int]
-    leaves: list[Found]
-    steps: list[Step]
-    vectors: list[tuple[int, Path, Any]]  # slot, path and value of component vectors
-    size: int  # number of slots
+    It is one value, made without steps; at a second place of the same vector the slot is -1.
+    """
 
-
-class _Visit(NamedTuple):
+    slot: int
     path: Path
     value: Any
-    role: str
-    slot: int
-    opened: Opened | None
-    live: bool  # whether this place is rebuilt, or holds what was rebuilt before
+    leaves: range
+
+
+class Walk(NamedTuple):
+    """All of a model.
+
+    `nodes` has, in preorder, groups and the numbers of leaves. A leaf is anything that is no
+    container; `paths`, `values`, `roles` and `slots` go by its number. It has no slot (-1) within a
+    component vector, and in a container that was walked at another place before. `odd`: some keys
+    cannot be part of a path.
+    """
+
+    nodes: list[GroupPlan | int]
+    paths: list[Path]
+    values: list[Any]
+    roles: list[str]
+    slots: list[int]
+    steps: list[Step]  # children before their parents; the root last, in slot 0
+    vectors: list[InnerVector]
+    size: int  # number of slots
+    odd: bool
 
 
 def walk(model: Any, share: bool = True) -> Walk:
-    """Walk a model; where `share` is set, a container at several places has one slot.
+    """Walk a model; unless `share` is set, each place of a container is one for itself.
 
     TypeError for what holds arrays and cannot be walked, ValueError for a cycle.
     """
-    nodes: list[GroupPlan | int] = []
-    leaves: list[Found] = []
-    steps: list[Step] = []
-    vectors: list[tuple[int, Path, Any]] = []
-    slots: dict[tuple[int, str], int] = {}
-    active: set[int] = set()
-    alive: list[Any] = []  # what is walked is kept, so that no id is given out twice
-    size = 1
-    stack: list[_Visit | int] = [_Visit((), model, TRAINABLE, 0, open_container(model), True)]
-    while stack:
-        visit = stack.pop()
-        if isinstance(visit, int):
-            active.discard(visit)
-            continue
-        path, value, role, slot, opened, live = visit
+    walker = _Walker(share)
+    walker.visit((), model, TRAINABLE, True)
+    frames = walker.frames
+    while frames:
+        frame = frames[-1]
+        path, role, live = frame.path, frame.role, frame.live
+        for key, value, own in frame.rest:
+            slot = walker.visit((*path, key), value, BUFFER if role == BUFFER else own, live)
+            frame.children.append(slot)
+            if frames[-1] is not frame:
+                break
+        else:
+            walker.leave()
+    return walker.walked._replace(size=walker.size, odd=walker.odd)
+
+
+class _Frame:
+    """A container that is being walked, and what is left of it."""
+
+    __slots__ = ("children", "live", "path", "rebuild", "rest", "role", "slot", "value")
+
+    def __init__(
+        self, path: Path, value: Any, role: str, slot: int, live: bool, opened: Opened, keys: Any
+    ) -> None:
+        self.path, self.value, self.role = path, value, role
+        self.slot, self.live = slot, live
+        self.rebuild = opened.rebuild
+        self.children: list[int] = []
+        self.rest: Iterator[Any] = iter(zip(keys, opened.values, opened.roles, strict=True))
+
+
+class _Walker:
+    """What is known in the middle of a walk."""
+
+    def __init__(self, share: bool) -> None:
+        self.walked = Walk([], [], [], [], [], [], [], 0, False)
+        self.frames: list[_Frame] = []
+        self.size = 0
+        self.odd = False
+        self.share = share
+        self.seen: dict[tuple[int, str], int] = {}  # slots by container and role
+        self.active: set[int] = set()  # containers that are open now
+        self.alive: list[Any] = []  # containers are kept, so that no id is given out twice
+
+    def visit(self, path: Path, value: Any, role: str, live: bool) -> int:
+        """Take in what stands at a path; its slot. A container is entered."""
+        if is_vector(value):
+            return self._take_vector(path, value, role, live)
+        opened = open_container(value)
         if opened is None:
-            if not is_traced(value):
-                refuse_hidden_arrays(value, path)
-            nodes.append(len(leaves))
-            leaves.append(Found(path, value, role, slot))
-            continue
-        if id(value) in active:
+            return self._take_leaf(path, value, role, live)
+        if id(value) in self.active:
             raise ValueError(
                 f"the model contains itself at {format_path(path)!r}: a cycle has no parameters "
                 "in any order"
             )
-        if is_vector(value):
-            _walk_vector(path, value, role, nodes, leaves)
-            if live:
-                vectors.append((slot, path, value))
-            continue
-        alive.append((value, opened))
-        active.add(id(value))
-        stack.append(id(value))
-        keys = tuple(check_key(key, path) for key in opened.keys)
-        nodes.append(GroupPlan(opened.kind, keys))
-        visits = []
-        for key, child, own in zip(keys, opened.values, opened.roles, strict=True):
-            child_role = BUFFER if role == BUFFER else own
-            inner = open_container(child)
-            known = slots.get((id(child), child_role)) if inner is not None else None
-            child_slot = size if known is None else known
-            size += known is None
-            if share and inner is not None and known is None:
-                slots[id(child), child_role] = child_slot
-                alive.append(child)
-            visits.append(
-                _Visit((*path, key), child, child_role, child_slot, inner, live and known is None)
-            )
+        self.active.add(id(value))
+        slot, live = self._slot_of(value, role, live)
+        keys = opened.keys
+        if opened.kind != SEQUENCE:
+            keys = tuple(key if type(key) is str else self._key(key) for key in keys)
+        self.walked.nodes.append(GroupPlan(opened.kind, keys))
+        self.frames.append(_Frame(path, value, role, slot, live, opened, keys))
+        return slot
+
+    def leave(self) -> None:
+        """Close the innermost container."""
+        frame = self.frames.pop()
+        self.active.discard(id(frame.value))
+        if frame.live:
+            self.walked.steps.append(Step(frame.slot, frame.rebuild, tuple(frame.children)))
+
+    def _slot_of(self, value: Any, role: str, live: bool) -> tuple[int, bool]:
+        """The slot of a container, and whether it is to be made for this place."""
+        self.alive.append(value)
+        if not live:
+            return -1, False
+        known = self.seen.get((id(value), role)) if self.share else None
+        if known is not None:
+            return known, False
+        slot = self.seen[id(value), role] = self.size
+        self.size += 1
+        return slot, True
+
+    def _take_leaf(self, path: Path, value: Any, role: str, live: bool, slot: int = -1) -> int:
+        """Note a leaf."""
+        if type(value) is not np.ndarray and not is_traced(value):
+            refuse_hidden_arrays(value, path)
         if live:
-            steps.append(Step(slot, opened.rebuild, tuple(v.slot for v in visits)))
-        stack.extend(reversed(visits))
-    steps.reverse()  # children before their parents
-    return Walk(nodes, leaves, steps, vectors, size)
+            slot = self.size
+            self.size += 1
+        _, paths, values, roles, slots, *_ = self.walked
+        self.walked.nodes.append(len(paths))
+        paths.append(path)
+        values.append(value)
+        roles.append(role)
+        slots.append(slot)
+        return slot
 
+    def _take_vector(self, path: Path, vector: Any, role: str, live: bool) -> int:
+        """Note the leaves of a component vector: arrays all of them, also the numbers."""
+        slot, live = self._slot_of(vector, role, live)
+        first = len(self.walked.paths)
+        for inner, offset, node in vector._layout._walk():
+            if isinstance(node, Leaf):
+                leaf = vector._at(vector._offset + offset, node, ())
+                if isinstance(leaf, np.generic):
+                    leaf = view(vector._root, vector._offset + offset, node)
+                self._take_leaf(path + inner, leaf, role, False)
+            else:
+                self.walked.nodes.append(GroupPlan(node._kind, tuple(node._children)))
+        leaves = range(first, len(self.walked.paths))
+        self.walked.vectors.append(InnerVector(slot if live else -1, path, vector, leaves))
+        return slot
 
-def _walk_vector(
-    path: Path, vector: Any, role: str, nodes: list[GroupPlan | int], leaves: list[Found]
-) -> None:
-    """The leaves of a component vector: arrays all of them, also the numbers."""
-    for inner, offset, node in vector._layout._walk():
-        if isinstance(node, Leaf):
-            nodes.append(len(leaves))
-            value = vector._at(vector._offset + offset, node, ())
-            if isinstance(value, np.generic):
-                value = view(vector._root, vector._offset + offset, node)
-            leaves.append(Found(path + inner, value, role, -1))
-        else:
-            nodes.append(GroupPlan(node._kind, tuple(node._children)))
+    def _key(self, key: Any) -> Any:
+        """A key as a plain string or integer; an odd one as it is, which only leaves may refuse."""
+        try:
+            return check_key(key, ())
+        except TypeError:
+            self.odd = True
+            return key
 
 
 def rebuild(steps: Sequence[Step], slots: list[Any]) -> Any:
@@ -146,21 +204,21 @@ _NOTHING = GroupPlan(MAPPING, ())
 
 
 def prune(
-    walked: Walk, plans: dict[int, LeafPlan]
+    nodes: Sequence[GroupPlan | int], plans: dict[int, LeafPlan]
 ) -> tuple[list[Plan], list[int], frozenset[Path]]:
     """The plan of the chosen leaves alone, their numbers in its order, and the paths cut off.
 
     A group without any chosen leaf goes; only in a sequence, where positions must stay, an empty
     group is left in its place.
     """
-    children, kept = _children(walked.nodes, plans)
+    children, kept = _children(nodes, plans)
     plan: list[Plan] = []
     order: list[int] = []
     spare: set[Path] = set()
     stack: list[tuple[int, Path]] = [(0, ())]
     while stack:
         position, path = stack.pop()
-        node = walked.nodes[position]
+        node = nodes[position]
         if position and not kept[position]:
             plan.append(_NOTHING)
         elif isinstance(node, int):
@@ -177,7 +235,7 @@ def prune(
 
 
 def _children(
-    nodes: list[GroupPlan | int], plans: dict[int, LeafPlan]
+    nodes: Sequence[GroupPlan | int], plans: dict[int, LeafPlan]
 ) -> tuple[dict[int, list[int]], list[bool]]:
     """Positions of each group's children among the nodes, and which nodes hold a chosen leaf."""
     children: dict[int, list[int]] = {}

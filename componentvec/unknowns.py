@@ -1,0 +1,438 @@
+"""Unknowns: how what is solved for becomes SciPy's x, and back.
+
+SciPy sees one real axis: the free entries, each complex number as a pair (re, im). Users see
+vectors, models or plain arrays, always whole. Everything between the two is here.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+import autograd.numpy as anp
+import numpy as np
+from scipy.sparse import csr_array, issparse
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
+
+from .assembly import as_pairs
+from .conveniences import data, is_vector, layout
+from .layouts import Layout
+from .matrix import ComponentMatrix
+from .packing import pack, untraced
+from .places import LeafPlan
+from .restructure import Restructure, destructure
+from .rules import flat
+from .tracing import is_traced
+from .tree import open_container
+from .vector import wrap
+
+
+class Unknowns:
+    """What is solved for: a vector, a model or a plain array, some entries of it fixed.
+
+    `layout` names the entries as users see them, and `entries` the real ones, of which a complex
+    number has two; both are None for a plain array. `start` holds the real entries of the start,
+    `free` the positions of those that are solved for (None: all).
+    """
+
+    layout: Layout | None
+    entries: Layout | None
+    start: np.ndarray  # (N,), float64
+    free: np.ndarray | None
+    paired: bool  # whether x0 is complex
+    shape: tuple[int, ...]  # of a plain array
+
+    def __init__(self, x0: Any, name: str = "x0", *, keep_complex: bool = False) -> None:
+        self._restructure: Restructure | None = None
+        self.layout = self.entries = self.free = None
+        values = self._read_start(x0, name)
+        self.paired = values.dtype.kind == "c" and not keep_complex
+        values = values.astype(np.result_type(values.dtype.kind, np.float64), order="C")
+        self.shape = values.shape
+        self.start = values.reshape(-1)
+        if self.paired:
+            self.start = self.start.view(float)
+        if self.layout is not None:
+            self.layout = self.entries = self.layout._with_dtype(values.dtype)
+            if self.paired:
+                self.entries = _layout_of_pairs(self.layout)
+        if self._restructure is not None:
+            assert self.layout is not None
+            self._working = _following(self._restructure, self.layout)
+        if not np.isfinite(self.start).all():
+            raise ValueError(f"{name} is not finite: {self.name_first(~np.isfinite(self.start))}")
+
+    def _read_start(self, x0: Any, name: str) -> np.ndarray:
+        """The values of the start, and what kind of thing it is."""
+        if is_traced(x0):
+            raise TypeError(f"{name} is traced by autograd, and a solver cannot be differentiated")
+        if is_vector(x0):
+            self.layout = layout(x0)
+            return data(x0)
+        if open_container(x0) is not None and not is_plain_list(x0):
+            vector, self._restructure = destructure(x0)
+            self.layout = self._restructure.layout
+            return data(vector)
+        try:
+            values = np.atleast_1d(np.asarray(x0))
+        except ValueError:
+            values = np.empty(1, dtype=object)
+        if values.dtype.kind not in "biufc":
+            raise TypeError(
+                f"{name}: expected a ComponentVector, a model or an array of numbers, "
+                f"got {type(x0).__name__}"
+            )
+        return values
+
+    # -- entries ---------------------------------------------------------------------------------
+
+    @property
+    def is_model(self) -> bool:
+        """Whether users get models."""
+        return self._restructure is not None
+
+    @property
+    def x0(self) -> np.ndarray:
+        """Where SciPy starts: new memory."""
+        return self.start.copy() if self.free is None else self.start[self.free]
+
+    @property
+    def is_fixed(self) -> np.ndarray:
+        """Which of the real entries are fixed."""
+        mask = np.zeros(self.start.size, dtype=bool)
+        if self.free is not None:
+            mask[:] = True
+            mask[self.free] = False
+        return mask
+
+    def fix(self, fixed: Any) -> None:
+        """Take entries out of what is solved for: patterns, or a boolean mask."""
+        mask = self._fixed_mask(fixed)
+        if mask.any():
+            self.free = np.flatnonzero(~mask)
+
+    def _fixed_mask(self, fixed: Any) -> np.ndarray:
+        """Which of the real entries are to be fixed."""
+        if isinstance(fixed, str):
+            fixed = [fixed]
+        if isinstance(fixed, list | tuple) and not _are_booleans(fixed):
+            if self.entries is None:
+                raise TypeError("fixed: a plain array has no names, give a boolean mask")
+            return self.entries.mask(*fixed)
+        if is_vector(fixed) and self.layout is not None:
+            self.layout._require_equal(layout(fixed), "a plain mask")
+        mask = np.asarray(data(fixed) if is_vector(fixed) else fixed)
+        if mask.dtype.kind != "b":
+            raise TypeError(
+                f"fixed: expected path patterns or a boolean mask, got {fixed!r:.80} "
+                f"of type {type(fixed).__name__}"
+            )
+        if self.layout is None:
+            mask = mask.reshape(-1) if mask.shape == self.shape else mask
+        size = self.start.size
+        if self.paired and mask.shape == (size // 2,):
+            mask = np.repeat(mask, 2)
+        if mask.shape != (size,):
+            expected = size // 2 if self.paired else size
+            raise ValueError(f"fixed: expected a mask of shape ({expected},), got {mask.shape}")
+        return mask
+
+    def name(self, position: int) -> str:
+        """The label of a real entry, or its position."""
+        if self.entries is not None:
+            return repr(self.entries.labels()[position])
+        if self.paired:
+            position, part = divmod(position, 2)
+            return f"entry {position}{('.re', '.im')[part]}"
+        return f"entry {position}"
+
+    def name_first(self, wrong: np.ndarray) -> str:
+        """The label and the value of the first entry of the start that is marked."""
+        position = int(np.argmax(wrong))
+        return f"{self.name(position)} is {self.start[position]}"
+
+    # -- from SciPy's x to what users see --------------------------------------------------------
+
+    @property
+    def _direct(self) -> bool:
+        """Whether SciPy's x is the very buffer of the vector."""
+        return self.free is None and not self.paired
+
+    def argument(self, x: Any) -> Any:
+        """SciPy's x as what is differentiated: a vector where it is the buffer of one."""
+        return wrap(self.layout, x) if self.layout is not None and self._direct else x
+
+    def present(self, argument: Any) -> Any:
+        """The argument, traced or not, as the vector, model or array that users get."""
+        if not self._direct:
+            whole = self._whole(argument)
+            argument = whole if self.layout is None else wrap(self.layout, whole)
+        if self.layout is None:
+            return anp.reshape(argument, self.shape) if len(self.shape) > 1 else argument
+        return self._working(argument) if self.is_model else argument
+
+    def view(self, x: np.ndarray) -> Any:
+        """SciPy's x, a plain array, as users get it; on its memory where that is possible."""
+        return self.present(self.argument(x))
+
+    def _whole(self, x: Any) -> Any:
+        """All entries, in users' own numbers, of SciPy's x, traced or not."""
+        if self.free is not None:
+            if is_traced(x):
+                x = anp.concatenate([x, self.start])[self._order]
+            else:
+                whole = self.start.astype(x.dtype)
+                whole[self.free] = x
+                x = whole
+        if self.paired:
+            if is_traced(x):
+                return anp.dot(anp.reshape(x, (-1, 2)), np.array([1, 1j]))
+            x = np.ascontiguousarray(x).view(complex)
+        return x
+
+    @property
+    def _order(self) -> np.ndarray:
+        """Where each entry lies in the free ones followed by all of the start."""
+        assert self.free is not None
+        order = np.arange(self.start.size) + self.free.size
+        order[self.free] = np.arange(self.free.size)
+        return order
+
+    def refuse_complex_step(self) -> None:
+        """ValueError where complex numbers are stored as pairs, or numbers in other dtypes."""
+        if self.paired or (self.layout is not None and self.layout._paired):
+            raise ValueError(
+                'jac="cs" steps into the complex plane, which complex components, solved as '
+                'pairs (re, im), do not allow; use jac=None or jac="3-point"'
+            )
+
+    # -- results: whole, labelled, memory of their own -------------------------------------------
+
+    def vector(self, x: Any) -> Any:
+        """A solution: the fixed entries have their values."""
+        whole = self._whole(np.array(x, dtype=float).reshape(-1))
+        return whole.reshape(self.shape) if self.layout is None else wrap(self.layout, whole)
+
+    def model(self, x: Any) -> Any:
+        """A solution as a model in its own dtypes."""
+        assert self._restructure is not None
+        own = self._restructure.layout
+        return self._restructure(wrap(own, data(self.vector(x)).astype(own._dtype)))
+
+    def gradient(self, g: Any) -> Any:
+        """A gradient: zero at fixed entries, complex ones by autograd's convention."""
+        whole = self.spread(g)
+        if self.paired:
+            whole = whole.view(complex).conj()
+        return whole.reshape(self.shape) if self.layout is None else wrap(self.layout, whole)
+
+    def spread(self, values: Any, fill: Any = 0) -> np.ndarray:
+        """Values of the free entries among all real ones, new memory."""
+        values = np.array(values).reshape(-1)
+        if self.free is None:
+            return values
+        whole = np.full(self.start.size, fill, dtype=values.dtype)
+        whole[self.free] = values
+        return whole
+
+    def real_vector(self, values: Any) -> Any:
+        """Values of the free real entries: zeros elsewhere, complex numbers as pairs."""
+        whole = self.spread(values)
+        return whole if self.entries is None else wrap(self.entries, whole)
+
+    def matrix(self, matrix: np.ndarray) -> Any:
+        """A matrix over the free entries on both sides: zeros at fixed ones."""
+        if self.free is not None:
+            whole = np.zeros((self.start.size,) * 2, dtype=matrix.dtype)
+            whole[np.ix_(self.free, self.free)] = matrix
+            matrix = whole
+        if self.entries is None:
+            return matrix
+        return ComponentMatrix(matrix, self.entries, self.entries)
+
+    def columns(self, matrix: Any, rows: Layout | None = None) -> Any:
+        """A matrix whose columns are the free entries: zeros at fixed ones; sparse stays sparse."""
+        if self.free is not None:
+            if isinstance(matrix, np.ndarray):
+                whole = np.zeros((len(matrix), self.start.size), dtype=matrix.dtype)
+                whole[:, self.free] = matrix
+                matrix = whole
+            else:
+                matrix = self._through(matrix, self._selection.T)
+        if (self.entries is None and rows is None) or not isinstance(matrix, np.ndarray):
+            return matrix
+        return ComponentMatrix(matrix, rows, self.entries)
+
+    # -- what users return, as SciPy takes it ----------------------------------------------------
+
+    def read(self, values: Any, what: str) -> Any:
+        """A flat array of what has the names of the unknowns: a vector, a tree or a flat array.
+
+        It may be traced. ValueError for another size, KeyError for other names.
+        """
+        if is_vector(values):
+            own = layout(values)
+            if self.layout is None or own == self.layout:
+                flat_values = flat(values)
+            elif own == self.entries:
+                return flat(values)
+            else:
+                flat_values = flat(pack(self.layout, values))
+        elif self.layout is not None and is_tree(values):
+            spare = self._restructure._spare if self._restructure is not None else ()
+            flat_values = flat(pack(self.layout, values, spare))
+        else:
+            if isinstance(values, list | tuple):
+                values = anp.array(values)
+            flat_values = anp.reshape(values, (-1,)) if is_traced(values) else np.ravel(values)
+        given, size = untraced(flat_values), self.start.size
+        if given.dtype.kind not in "biufc":
+            raise TypeError(f"{what} must hold numbers, got {type(values).__name__}")
+        if given.size not in ((size, size // 2) if self.paired else (size,)):
+            raise ValueError(
+                f"{what} must have {size // 2 if self.paired else size} entries, "
+                f"got shape {np.shape(given)}"
+            )
+        if given.dtype.kind == "c" and not self.paired and self.start.dtype.kind != "c":
+            raise TypeError(f"{what} must be real, got {given.dtype}")
+        return flat_values
+
+    def covector(self, gradient: Any) -> np.ndarray:
+        """A gradient that the user gives, over the free entries: new memory."""
+        values = np.array(self.read(gradient, "the gradient"))
+        if self.paired and values.size < self.start.size:
+            values = values.astype(complex).conj().view(float)
+        elif self.is_model and is_tree(gradient) and not is_vector(gradient):
+            values[self._imaginary] *= -1.0
+        values = values.astype(float, copy=False)
+        return values if self.free is None else values[self.free]
+
+    @property
+    def _imaginary(self) -> np.ndarray:
+        """Positions of imaginary parts in a real vector with pairs."""
+        assert self.layout is not None
+        found = [
+            leaf.entries(offset)[..., 1].reshape(-1)
+            for _, offset, leaf in self.layout._leaves
+            if leaf.pairs and not leaf.alias
+        ]
+        return np.concatenate(found) if found else np.empty(0, dtype=np.intp)
+
+    def direction(self, p: np.ndarray) -> Any:
+        """A direction over the free entries as users get it: whole, labelled, zero where fixed."""
+        whole = self.spread(p)
+        if self.paired:
+            whole = whole.view(complex)
+        return whole if self.layout is None else wrap(self.layout, whole)
+
+    def restrict(self, matrix: Any, what: str, *, rows: bool = False, pairs: bool = False) -> Any:
+        """A matrix that the user gives over all entries, for SciPy: real, over the free ones.
+
+        Restricted are the columns, with `rows` both sides. Where `pairs` is set, each row of a
+        matrix that is complex, or of half as many rows as pairs, stands for a complex number.
+        Sparse matrices and linear operators stay what they are.
+        """
+        if isinstance(matrix, ComponentMatrix):
+            if matrix.cols is not None and self.layout is not None and matrix.cols != self.entries:
+                self.layout._require_equal(matrix.cols, "a plain array")
+            matrix = np.asarray(matrix)
+        sparse = issparse(matrix) or isinstance(matrix, LinearOperator)
+        if not sparse:
+            matrix = _real_matrix(np.atleast_2d(matrix), self.start.size, self.paired, pairs, what)
+        size = self.start.size
+        if matrix.shape[1] != size or (rows and matrix.shape[0] != size):
+            expected = f"({size if rows else 'm'}, {size})"
+            raise ValueError(f"{what} must have the shape {expected}, got {matrix.shape}")
+        if self.free is None:
+            return matrix
+        if not sparse:
+            matrix = matrix[:, self.free]
+            return matrix[self.free] if rows else matrix
+        selection = self._selection
+        matrix = self._through(matrix, selection)
+        return self._through(selection.T, matrix) if rows else matrix
+
+    @property
+    def _selection(self) -> csr_array:
+        """The matrix of shape (all, free) that puts free entries in their places."""
+        assert self.free is not None
+        shape = self.start.size, self.free.size
+        ones = np.ones(self.free.size)
+        return csr_array((ones, (self.free, np.arange(self.free.size))), shape=shape)
+
+    @staticmethod
+    def _through(left: Any, right: Any) -> Any:
+        """A product of sparse matrices and linear operators."""
+        if isinstance(left, LinearOperator) or isinstance(right, LinearOperator):
+            return aslinearoperator(left) @ aslinearoperator(right)
+        return left @ right
+
+
+def is_tree(value: Any) -> bool:
+    """Whether a value is a container of components, rather than a list of numbers."""
+    return open_container(value) is not None and not is_plain_list(value)
+
+
+def is_plain_list(value: Any) -> bool:
+    """Whether a value is a list or tuple of numbers, or of such lists, and so one array."""
+    if type(value) not in (list, tuple):
+        return False
+    return all(np.shape(untraced(item)) == () if _is_number(item) else is_plain_list(item)
+               for item in value)
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value is one number, traced or not."""
+    plain = untraced(value)
+    return isinstance(plain, int | float | complex | np.generic) or (
+        isinstance(plain, np.ndarray) and plain.ndim == 0
+    )
+
+
+def _are_booleans(values: Sequence[Any]) -> bool:
+    """Whether a list is a mask."""
+    return bool(values) and all(isinstance(value, bool | np.bool_) for value in values)
+
+
+def _layout_of_pairs(own: Layout) -> Layout:
+    """The layout that stores each complex number of another as a pair of reals."""
+    plans = [
+        as_pairs(plan) if isinstance(plan, LeafPlan) and 0 not in plan.shape else plan
+        for plan in own._plan()
+    ]
+    return Layout._build(plans, np.dtype(float))
+
+
+def _following(restructure: Restructure, own: Layout) -> Restructure:
+    """The same, with the double-precision layout, and all leaves in the dtype of the vector."""
+    working = copy.copy(restructure)
+    working._layout = own
+    working._cuts = [cut._replace(dtype=None) for cut in restructure._cuts]
+    working._vectors = [
+        (slot, path, None if isinstance(how, np.dtype) else how)
+        for slot, path, how in restructure._vectors
+    ]
+    return working
+
+
+def _real_matrix(
+    matrix: np.ndarray, size: int, complex_columns: bool, complex_rows: bool, what: str
+) -> np.ndarray:
+    """A Jacobian of complex numbers as one of their pairs (re, im).
+
+    With complex columns, a row of a real result is a gradient by autograd's convention, and that
+    of a complex one the derivative of an analytic function.
+    """
+    if matrix.ndim != 2 or matrix.dtype.kind not in "biufc":
+        raise TypeError(f"{what} must be a matrix of numbers, got shape {matrix.shape}")
+    if complex_columns and matrix.shape[1] == size // 2:
+        matrix = matrix.astype(complex)
+        if complex_rows:
+            matrix = np.stack([matrix, -1j * matrix], axis=1).reshape(-1, size // 2)
+        return np.ascontiguousarray(matrix.conj()).view(float)
+    if complex_rows and matrix.dtype.kind == "c":
+        return np.stack([matrix.real, matrix.imag], axis=1).reshape(-1, matrix.shape[1])
+    if matrix.dtype.kind == "c":
+        raise TypeError(f"{what} must be real, got {matrix.dtype}")
+    return matrix

@@ -1,0 +1,102 @@
+"""The same job done by others: flatten a model, put it back, and differentiate through both."""
+
+import statistics
+import time
+
+import autograd
+import autograd.numpy as anp
+import numpy as np
+from autograd.misc.flatten import flatten
+
+import componentvec as cv
+
+SIZES = ((100, 10_000), (1_000, 10))
+ROUNDS = 7
+
+
+def rows():
+    """All figures, as (figure, measured, target): times of the peer over ours."""
+    table = []
+    for leaves, size in SIZES:
+        rng = np.random.default_rng(0)
+        model = {f"leaf{i}": rng.normal(size=size) for i in range(leaves)}
+        vector, restructure = cv.destructure(model)
+        x = cv.data(vector).copy()
+        for name, (take, put) in peers(model).items():
+            what = f"{leaves} leaves of {size}"
+            ratio = alternate(lambda put=put: put(x), lambda r=restructure: r(x))
+            table.append((f"{name} / restructure, {what}", ratio, "peer"))
+            ratio = alternate(
+                lambda take=take, m=model: take(m), lambda m=model, r=restructure: r.pack(m)
+            )
+            table.append((f"{name} / pack, {what}", ratio, "peer"))
+        _, unflatten = flatten(model)
+        theirs = autograd.value_and_grad(lambda p, u=unflatten: loss(u(p)))
+        ours = autograd.value_and_grad(lambda p, r=restructure: loss(r(p)))
+        ratio = alternate(lambda f=theirs: f(x), lambda f=ours: f(x), rounds=3)
+        table.append((f"autograd flatten / restructure, value and gradient, {what}", ratio, "peer"))
+    return table
+
+
+def loss(model):
+    """A cheap loss over all leaves."""
+    total = 0.0
+    for leaf in model.values():
+        total = total + anp.sum(anp.tanh(leaf) * leaf)
+    return total
+
+
+def peers(model):
+    """By name: a function that flattens a model, and one that puts a vector back."""
+    found = {"hand-written slices": by_hand(model)}
+    _, unflatten = flatten(model)
+    found["autograd flatten"] = (lambda m: flatten(m)[0], unflatten)
+    try:
+        from jax.flatten_util import ravel_pytree
+    except ImportError:
+        pass
+    else:
+        unravel = ravel_pytree(model)[1]
+        found["jax ravel_pytree"] = (
+            lambda m: ravel_pytree(m)[0].block_until_ready(),
+            lambda x: unravel(x),
+        )
+    try:
+        from optree.integrations.numpy import tree_ravel
+    except ImportError:
+        pass
+    else:
+        found["optree tree_ravel"] = (lambda m: tree_ravel(m)[0], tree_ravel(model)[1])
+    return found
+
+
+def by_hand(model):
+    """The index arithmetic that one writes without a library."""
+    cuts, start = [], 0
+    for name, leaf in model.items():
+        cuts.append((name, start, start + leaf.size, leaf.shape))
+        start += leaf.size
+
+    def put(x):
+        return {name: x[i:j].reshape(shape) for name, i, j, shape in cuts}
+
+    return lambda m: np.concatenate([m[name].ravel() for name, *_ in cuts]), put
+
+
+def alternate(one, other, rounds=ROUNDS):
+    """Processor time of `one` over that of `other`, the median over rounds that take turns."""
+    number = max(1, int(0.02 / max(timed(other, 1), 1e-7)))
+    return statistics.median(timed(one, number) / timed(other, number) for _ in range(rounds))
+
+
+def timed(function, number):
+    """Processor seconds of some calls."""
+    began = time.process_time()
+    for _ in range(number):
+        function()
+    return time.process_time() - began
+
+
+if __name__ == "__main__":
+    for figure, measured, _ in rows():
+        print(f"{figure:70} {measured:8.2f}")
