@@ -46,7 +46,7 @@ def fill(layout: Layout, parts: Sequence[Part]) -> Any:
         return tracing.assemble(layout, [_in_kind(layout, *part) for part in parts])
     buffer = np.empty(layout._size, layout._dtype)
     for offset, leaf, value in parts:
-        if leaf.plain:
+        if leaf.plain and leaf.size:
             buffer[offset : offset + leaf.size].reshape(leaf.shape)[...] = value
         elif leaf.size:
             view(buffer, offset, leaf)[...] = value

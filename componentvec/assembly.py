@@ -185,16 +185,18 @@ def gather(
             if key not in node._children and (*path, key) not in spare:
                 known = [format_path((*path, name)) for name in node._children]
                 raise KeyError(unknown(format_path((*path, key)), known))
-        for key, (start, child) in reversed(node._children.items()):
+        children: list[tuple[Path, int, Any, Any]] = []
+        for key, (start, child) in node._children.items():
             if (*path, key) in spare:
                 continue
             if key in given:
-                stack.append(((*path, key), offset + start, child, given[key]))
+                children.append(((*path, key), offset + start, child, given[key]))
             elif not _only_aliases(child):
                 expected = ", ".join(format_path((*path, name)) for name in node._children)
                 raise KeyError(
                     f"no value for component {format_path((*path, key))!r}; expected: {expected}"
                 )
+        stack.extend(reversed(children))
     return parts
 
 
@@ -245,7 +247,7 @@ def _of_precision(array: np.ndarray, value: Any) -> np.ndarray:
     """The array of a list in which NumPy scalars alone say the precision."""
     items = list(_items(value))
     strong = {item.dtype for item in items if isinstance(item, np.generic)}
-    if not strong or all(isinstance(item, np.generic) for item in items):
+    if not strong or (len(strong) == 1 and all(isinstance(item, np.generic) for item in items)):
         return array
     kinds = [dtype if dtype.kind in "fc" else np.dtype(float) for dtype in strong]
     one = 1j if array.dtype.kind == "c" else 1.0

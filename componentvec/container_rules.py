@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 from autograd.builtins import DictBox, SequenceBox
-from autograd.core import JVPNode, defjvp_argnums, defvjp_argnums
+from autograd.core import JVPNode, VJPNode, defjvp_argnums, defvjp_argnums
 from autograd.extend import primitive, vspace
 from autograd.numpy.numpy_boxes import ArrayBox
+from autograd.tracer import notrace_primitives
 
 from .rules import box_vector, leaf_node, node_of, tangent_node
 from .tracing import is_traced, tracing
@@ -22,22 +23,51 @@ from .tree import Opened, add_opener, open_container
 from .walking import Walk, rebuild, walk
 
 
+class _KeptVJPNode(VJPNode):
+    """The node of a traced container, with the container of traced leaves that was made of it."""
+
+    __slots__ = ("expanded",)
+
+
+class _KeptJVPNode(JVPNode):
+    """The same in forward mode."""
+
+    __slots__ = ("expanded",)
+
+
+notrace_primitives[_KeptVJPNode] = notrace_primitives[VJPNode]
+notrace_primitives[_KeptJVPNode] = notrace_primitives[JVPNode]
+
+
 def expand(box: Any) -> Any:
-    """A traced container as a plain one of traced leaves."""
+    """A traced container as a plain one of traced leaves; the same one whenever it is asked for."""
+    if not hasattr(box._node, "expanded"):
+        expanded = _expand(box)
+        if isinstance(box._node, JVPNode):
+            box._node = tangent_node(box._node.g, _KeptJVPNode)
+        else:
+            box._node = node_of(box._node, lambda g: (g,), _KeptVJPNode)
+        box._node.expanded = expanded
+    return box._node.expanded
+
+
+def _expand(box: Any) -> Any:
+    """Make the container of traced leaves."""
     walked = _walk(box._value)
     below = box._node
+    leaves = _leaves(walked)
     if isinstance(below, JVPNode):
-        tangents = _leaves(below.g)
-        nodes = {slot: tangent_node(tangents[slot]) for slot in _leaves(box._value)}
+        tangents = _leaves(_walk(below.g))
+        nodes = {slot: tangent_node(tangents[slot]) for slot in leaves}
     else:
         hub = node_of(below, lambda g: (_collect(walked, g.parts),))
-        nodes = {slot: leaf_node(hub, slot) for slot in _leaves(box._value)}
-    slots = _statics(walked)
-    for found in walked.leaves:
-        if found.slot in nodes:
-            slots[found.slot] = ArrayBox(found.value, box._trace, nodes[found.slot])
-    for slot, _, vector in walked.vectors:
-        slots[slot] = box_vector(vector, box._trace, nodes[slot])
+        nodes = {slot: leaf_node(hub, slot) for slot in leaves}
+    slots: list[Any] = [None] * walked.size
+    for slot, value in zip(walked.slots, walked.values, strict=True):
+        if slot >= 0:
+            slots[slot] = ArrayBox(value, box._trace, nodes[slot]) if slot in nodes else value
+    for inner in walked.vectors:
+        slots[inner.slot] = box_vector(inner.value, box._trace, nodes[inner.slot])
     return rebuild(walked.steps, slots)
 
 
@@ -46,24 +76,14 @@ def _walk(container: Any) -> Walk:
     return walk(expand(container) if is_traced(container) else container, share=False)
 
 
-def _statics(walked: Walk) -> list[Any]:
-    """Slots with all leaves that are not traced."""
-    slots: list[Any] = [None] * walked.size
-    for found in walked.leaves:
-        if found.slot >= 0:
-            slots[found.slot] = found.value
-    return slots
-
-
-def _leaves(container: Any) -> dict[int, Any]:
-    """The differentiable leaves of a container by their slots."""
-    walked = _walk(container)
+def _leaves(walked: Walk) -> dict[int, Any]:
+    """The differentiable leaves by their slots; a component vector is one."""
     leaves = {
-        found.slot: found.value
-        for found in walked.leaves
-        if found.slot >= 0 and _is_differentiable(found.value)
+        slot: value
+        for slot, value in zip(walked.slots, walked.values, strict=True)
+        if slot >= 0 and _is_differentiable(value)
     }
-    return leaves | {slot: vector for slot, _, vector in walked.vectors}
+    return leaves | {inner.slot: inner.value for inner in walked.vectors}
 
 
 def _is_differentiable(value: Any) -> bool:
@@ -83,11 +103,8 @@ def _collect(walked: Walk, parts: Sequence[tuple[int, Any]]) -> Any:
 def plant(walked: Walk, places: Sequence[int], *leaves: Any) -> Any:
     """A container of the walked kind with each leaf added in at its slot, zeros elsewhere."""
     slots: list[Any] = [None] * walked.size
-    for found in walked.leaves:
-        if found.slot >= 0 and _is_differentiable(found.value):
-            slots[found.slot] = vspace(found.value).zeros()
-    for slot, _, vector in walked.vectors:
-        slots[slot] = vspace(vector).zeros()
+    for slot, value in _leaves(walked).items():
+        slots[slot] = vspace(value).zeros()
     for slot, leaf in zip(places, leaves, strict=True):
         slots[slot] += leaf
     return rebuild(walked.steps, slots)
@@ -97,7 +114,7 @@ def _plant_vjp(argnums: Any, ans: Any, args: Any, kwargs: Any) -> Any:
     places = args[1]
 
     def vjp(g: Any) -> list[Any]:
-        leaves = _leaves(g)
+        leaves = _leaves(_walk(g))
         return [leaves[places[n - 2]] for n in argnums]
 
     return vjp

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 import autograd.numpy as anp
 import numpy as np
-from autograd.core import make_jvp, make_vjp
+from autograd.core import JVPNode, VJPNode, backward_pass
 from autograd.extend import vspace
+from autograd.tracer import isbox, new_box, trace_stack
 
 from .conveniences import is_vector, layout
 from .layouts import Layout
@@ -78,7 +79,7 @@ def value_and_grad(f: Function) -> Function:
 
     def value_and_gradient(x: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         argument = _Argument.of(x)
-        vjp, value = make_vjp(argument.applied(f, args, kwargs), argument.vector)
+        vjp, value = pullback(argument.applied(f, args, kwargs), argument.vector)
         return value, argument.gradient(vjp(_one(value, "grad")))
 
     return _named(value_and_gradient, f, "value_and_grad")
@@ -194,7 +195,7 @@ def hvp(f: Function) -> Function:
     def product(x: Any, u: Any, *args: Any, **kwargs: Any) -> Any:
         argument = _Argument.of(x)
         slope = _gradient_function(argument.applied(f, args, kwargs), "hvp")
-        vjp, _ = make_vjp(slope, argument.vector)
+        vjp, _ = pullback(slope, argument.vector)
         return argument.gradient(vjp(argument.direction(u)))
 
     return _named(product, f, "hvp")
@@ -244,11 +245,36 @@ class _Argument(NamedTuple):
         return self.layout.wrap(np.asarray(u, dtype=self.vector._buffer.dtype))
 
 
+def pullback(f: Function, x: Any) -> tuple[Function, Any]:
+    """The linear map from a cotangent of the result to one of `x`, and the result.
+
+    Autograd's `make_vjp`, without its warning for a result that does not depend on `x`: the
+    derivative of such a one is zero.
+    """
+    value, node = _trace(f, x, VJPNode.new_root())
+    if node is None:
+        return lambda g: vspace(x).zeros(), value
+    return lambda g: backward_pass(g, node), value
+
+
+def _pushforward(f: Function, x: Any, tangent: Any) -> Any:
+    """The derivative of the result along a tangent at `x`: as above, autograd's `make_jvp`."""
+    value, node = _trace(f, x, JVPNode.new_root(tangent))
+    return vspace(value).zeros() if node is None else node.g
+
+
+def _trace(f: Function, x: Any, root: Any) -> tuple[Any, Any]:
+    """The result of a function, and its node, or None where it does not depend on `x`."""
+    with trace_stack.new_trace() as trace:
+        end = f(new_box(x, trace, root))
+    return (end._value, end._node) if isbox(end) and end._trace == trace else (end, None)
+
+
 def _gradient_function(f: Function, name: str) -> Function:
     """The gradient of a function of a vector, to be differentiated once more."""
 
     def slope(p: Any) -> Any:
-        vjp, value = make_vjp(f, p)
+        vjp, value = pullback(f, p)
         return vjp(_one(value, name))
 
     return slope
@@ -280,7 +306,7 @@ def _require_numbers(value: Any, name: str) -> None:
 
 def _jacobian(f: Function, x: Any, reverse: bool = False) -> Any:
     """The Jacobian of a function with a 1-D result, as a plain matrix."""
-    vjp, out = make_vjp(f, x)
+    vjp, out = pullback(f, x)
     size, complex_x = np.size(flat(untraced(x))), np.iscomplexobj(flat(untraced(x)))
     if not reverse and size < np.size(untraced(out)) and not complex_x:
         try:
@@ -292,8 +318,7 @@ def _jacobian(f: Function, x: Any, reverse: bool = False) -> Any:
 
 def _by_columns(f: Function, x: Any, size: int) -> np.ndarray:
     """The Jacobian in forward mode."""
-    jvp = make_jvp(f, x)
-    columns = [np.asarray(flat(jvp(e)[1])) for e in vspace(x).standard_basis()]
+    columns = [np.asarray(flat(_pushforward(f, x, e))) for e in vspace(x).standard_basis()]
     return np.stack(columns, axis=1) if columns else np.zeros((0, size))
 
 

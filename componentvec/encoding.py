@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -13,6 +14,9 @@ from .paths import MAPPING, SEQUENCE, check_key
 from .places import GroupPlan, LeafPlan, Plan
 
 _VERSION = 1
+_FIELDS = ("shape", "strides", "owner", "start", "pairs")
+_MOST_AXES = 64  # of an array; a pair (re, im) is one more
+_DTYPE = re.compile(r"[<>|][biufc][0-9]{1,2}")
 
 
 def encode(plans: Sequence[Plan], dtype: np.dtype) -> str:
@@ -40,49 +44,69 @@ def encode(plans: Sequence[Plan], dtype: np.dtype) -> str:
 def decode(text: str | bytes) -> tuple[list[Plan], np.dtype]:
     """Read what `encode` wrote; ValueError where it is anything else."""
     try:
-        data = json.loads(text)
+        data = json.loads(text, object_pairs_hook=_without_repeats)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"not the JSON of a layout: {error}") from None
-    if not isinstance(data, dict) or data.get("componentvec") != _VERSION:
+    if not isinstance(data, dict) or data.keys() != {"componentvec", "dtype", "nodes"}:
+        raise ValueError("not the JSON of a layout: expected 'componentvec', 'dtype' and 'nodes'")
+    version, nodes = data["componentvec"], data["nodes"]
+    if type(version) is not int or version != _VERSION:
         raise ValueError(f"not the JSON of a layout: expected 'componentvec' to be {_VERSION}")
-    nodes = data.get("nodes")
-    if not isinstance(nodes, list) or set(data) != {"componentvec", "dtype", "nodes"}:
-        raise ValueError("not the JSON of a layout: expected a dtype and a list of nodes")
-    return [_plan(node, len(nodes)) for node in nodes], _dtype(data["dtype"])
+    if not isinstance(nodes, list):
+        raise ValueError("not the JSON of a layout: expected a list of nodes")
+    plans = []
+    missing = 1  # nodes that are announced and still to come
+    for node in nodes:
+        plan = _plan(node, len(nodes))
+        missing += len(plan.keys) - 1 if isinstance(plan, GroupPlan) else -1
+        if missing > len(nodes):
+            break
+        plans.append(plan)
+    if missing:
+        raise ValueError("not the JSON of a layout: nodes are missing, or too many")
+    return plans, _dtype(data["dtype"])
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON; of two fields with one name, Python would drop one."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a field is given twice")
+    return found
 
 
 def _plan(node: Any, most: int) -> Plan:
     """One node, checked."""
-    if isinstance(node, dict):
-        fields = set(node)
-        if fields == {"keys"} and isinstance(node["keys"], list):
-            try:
-                return GroupPlan(MAPPING, tuple(check_key(key, ()) for key in node["keys"]))
-            except TypeError as error:
-                raise ValueError(f"not the JSON of a layout: {error}") from None
-        if fields == {"items"} and _is_count(node["items"]) and node["items"] <= most:
-            return GroupPlan(SEQUENCE, tuple(range(node["items"])))
-        if "shape" in fields <= {"shape", "strides", "owner", "start", "pairs"}:
-            shape, strides = node["shape"], node.get("strides", [])
-            counts = [node.get("owner", 0), node.get("start", 0)]
-            if (
-                isinstance(shape, list)
-                and isinstance(strides, list)
-                and len(shape) <= 64
-                and len(strides) in ((len(shape),) if "strides" in node else (0,))
-                and all(_is_count(n) for n in shape + counts)
-                and all(_is_count(abs(n)) for n in strides if type(n) is int)
-                and all(type(n) is int for n in strides)
-                and isinstance(node.get("pairs", False), bool)
-            ):
-                return LeafPlan(
-                    tuple(shape),
-                    tuple(strides) if "strides" in node else None,
-                    node.get("owner"),
-                    node.get("start", 0),
-                    node.get("pairs", False),
-                )
-    raise ValueError(f"not the JSON of a layout: bad node {str(node)[:80]}")
+    fields = node.keys() if isinstance(node, dict) else set()
+    if fields == {"keys"} and isinstance(node["keys"], list):
+        try:
+            return GroupPlan(MAPPING, tuple(check_key(key, ()) for key in node["keys"]))
+        except TypeError:
+            pass
+    elif fields == {"items"} and _is_count(node["items"]) and node["items"] < most:
+        return GroupPlan(SEQUENCE, tuple(range(node["items"])))
+    elif "shape" in fields and fields <= set(_FIELDS):
+        shape, strides, owner, start, pairs = (node.get(name) for name in _FIELDS)
+        if (
+            _are_numbers(shape)
+            and len(shape) + bool(pairs) <= _MOST_AXES
+            and all(n >= 0 for n in shape)
+            and ("strides" not in node or (_are_numbers(strides) and len(strides) == len(shape)))
+            and ("owner" not in node or _is_count(owner))
+            and ("start" not in node or _is_count(start))
+            and ("pairs" not in node or isinstance(pairs, bool))
+        ):
+            steps = None if strides is None else tuple(strides)
+            return LeafPlan(tuple(shape), steps, owner, start or 0, bool(pairs))
+    kind = f"an object with {', '.join(sorted(fields))[:80]!r}" if fields else type(node).__name__
+    raise ValueError(f"not the JSON of a layout: a node is {kind}, and its fields do not fit")
+
+
+def _are_numbers(numbers: Any) -> bool:
+    """True for a list of plain integers that fit into a machine's word."""
+    return isinstance(numbers, list) and all(
+        type(n) is int and abs(n) <= sys.maxsize for n in numbers
+    )
 
 
 def _is_count(n: Any) -> bool:
@@ -92,11 +116,12 @@ def _is_count(n: Any) -> bool:
 
 def _dtype(text: Any) -> np.dtype:
     """The numeric dtype of that name."""
-    try:
-        if isinstance(text, str):
+    if isinstance(text, str) and _DTYPE.fullmatch(text):
+        try:
             dtype = np.dtype(text)
-            if dtype.kind in "biufc" and dtype.str == text:
+        except TypeError:
+            pass
+        else:
+            if dtype.str == text:
                 return dtype
-    except (TypeError, ValueError, SyntaxError):
-        pass
     raise ValueError(f"not the JSON of a layout: bad dtype {str(text)[:80]!r}")

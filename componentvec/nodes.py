@@ -24,7 +24,7 @@ from .plans import grow
 PathLike = str | tuple[Key, ...]
 
 _COUNT = r"(?:0|[1-9][0-9]{0,17})"
-_LABEL = re.compile(rf"(.*?)(?:\[({_COUNT}(?:,{_COUNT})*)\])?(\.re|\.im)?", re.DOTALL)
+_INDEX = re.compile(rf"\[({_COUNT}(?:,{_COUNT})*)\]\Z")
 
 
 class Group:
@@ -189,15 +189,19 @@ class Group:
         except (KeyError, TypeError):
             pass
         keys = self._keys(path)
-        if keys is None:
-            return None
+        found = None if keys is None else self._descend(keys)
+        if found is not None:
+            self._found[path] = found
+        return found
+
+    def _descend(self, keys: Sequence[Any]) -> tuple[int, Any] | None:
+        """Offset and node at the end of some keys, or None."""
         found: tuple[int, Any] = (0, self)
         for key in keys:
             child = found[1]._child(key) if isinstance(found[1], Group) else None
             if child is None:
                 return None
             found = found[0] + child[0], child[1]
-        self._found[path] = found
         return found
 
     def _child(self, key: Any) -> tuple[int, Any] | None:
@@ -220,7 +224,7 @@ class Group:
 
     def _names(self, prefix: Path = ()) -> list[str]:
         """Path strings of the components of one group."""
-        found = self._seek(prefix) if prefix else (0, self)
+        found = self._descend(prefix)
         assert found is not None and isinstance(found[1], Group)
         return [format_path((*prefix, key)) for key in found[1]._children]
 
@@ -228,7 +232,7 @@ class Group:
         """Those of the innermost group that a path still reaches."""
         keys = (self._keys(path) or ())[:-1]
         while keys:
-            found = self._seek(keys)
+            found = self._descend(keys)
             if found is not None and isinstance(found[1], Group):
                 break
             keys = keys[:-1]
@@ -249,23 +253,32 @@ class Group:
         )
 
     def _entry(self, label: Any) -> int | None:
-        """The entry of a label, or None."""
-        match = _LABEL.fullmatch(label) if isinstance(label, str) else None
-        if match is None:
+        """The entry of a label that is no path, or None."""
+        if not isinstance(label, str):
             return None
-        found = self._seek(match[1])
-        if found is None:
-            return None
-        offset, leaf = found
-        index = tuple(int(n) for n in match[2].split(",")) if match[2] else ()
-        if isinstance(leaf, Group) or leaf.pairs != (match[3] is not None):
+        part = label[-3:] if label.endswith((".re", ".im")) else ""
+        for end in (part, "") if part else ("",):
+            name = label.removesuffix(end)
+            index = _INDEX.search(name)
+            found = (name, ()) if end else None
+            if index is not None and (not end or self._seek(name) is None):
+                found = name[: index.start()], tuple(map(int, index[1].split(",")))
+            entry = self._entry_at(*found, end) if found else None
+            if entry is not None:
+                return entry
+        return None
+
+    def _entry_at(self, path: str, index: tuple[int, ...], part: str) -> int | None:
+        """The entry of a leaf at an index, or None where there is no such entry."""
+        offset, leaf = self._seek(path) or (0, None)
+        if not isinstance(leaf, Leaf) or leaf.pairs != bool(part):
             return None
         if len(index) != len(leaf.shape) or any(
             i >= n for i, n in zip(index, leaf.shape, strict=True)
         ):
             return None
         steps = (i * step for i, step in zip(index, leaf.strides, strict=True))
-        entry = offset + sum(steps) + (match[3] == ".im")
+        entry = offset + sum(steps) + (part == ".im")
         return entry if 0 <= entry < self._size else None
 
     def _refuse_ambiguous(self) -> None:
@@ -273,8 +286,7 @@ class Group:
         for key in self._children:
             if not isinstance(key, str) or key.isidentifier():
                 continue
-            label = _LABEL.fullmatch(key)
-            if self._is_path(key) or (label and label[1] != key and self._entry(key) is not None):
+            if self._is_path(key) or self._entry(key) is not None:
                 raise ValueError(
                     f"ambiguous names: the key {key!r} reads like the path of another component; "
                     "rename one of them"
@@ -289,7 +301,7 @@ class Group:
         plain = list(itertools.takewhile(lambda part: isinstance(part, str | int), keys))
         if len(plain) < len(keys) and not isinstance(keys[len(plain)], slice):
             return False  # a wildcard, which no path has
-        return bool(plain) and keys != (key,) and self._seek(tuple(plain)) is not None
+        return bool(plain) and keys != (key,) and self._descend(plain) is not None
 
     def _matching(self, patterns: Sequence[PathLike]) -> list[bool]:
         """For each leaf, in preorder, whether any of the patterns covers it."""

@@ -44,7 +44,7 @@ def pack(layout: Layout, tree: Any, spare: Container[Path] = ()) -> Any:
         given = np.shape(untraced(value))
         if given != leaf.shape:
             raise ValueError(f"{format_path(path)!r} has shape {leaf.shape}, got shape {given}")
-        if not (leaf.pairs or is_complex) and result_dtype(value).kind == "c":
+        if leaf.size and not (leaf.pairs or is_complex) and result_dtype(value).kind == "c":
             raise TypeError(f"{format_path(path)!r} is real, got complex values")
     v = fill(layout, [(at, leaf, value) for _, at, leaf, value in parts if not leaf.alias])
     if layout._tied:
@@ -99,7 +99,7 @@ def merge(v: Any, other: Any = None, /, **components: Any) -> Any:
     else:
         tree = join(other, components) if components else other
     own = layout(v)
-    return _assemble(v, own, *_merge_trees(own, tree))
+    return _assemble(v, own, _merge_trees(own, tree))
 
 
 class _Merged(NamedTuple):
@@ -108,6 +108,7 @@ class _Merged(NamedTuple):
     sketch: Sketch
     given: list[Any]
     weak: list[bool]
+    new: list[Path]  # where components were replaced or added
 
 
 _KEPT = object()  # stands where no value is given
@@ -116,7 +117,7 @@ _KEPT = object()  # stands where no value is given
 def _merge_trees(own: Layout, tree: Any) -> _Merged:
     """Merge new values into the tree of a layout."""
     numbers = {path: number for number, (path, _, _) in enumerate(own._leaves)}
-    merged = _Merged([], [], [])
+    merged = _Merged([], [], [], [])
     stack: list[tuple[Path, Any, Any]] = [((), own, tree)]
     while stack:
         path, node, value = stack.pop()
@@ -135,6 +136,7 @@ def _merge_trees(own: Layout, tree: Any) -> _Merged:
             merged.weak.append(value is not _KEPT and is_weak(value))
             continue
         _add(merged, collect(value, graft, path))
+        merged.new.append(path)
     return merged
 
 
@@ -176,8 +178,9 @@ def _add(merged: _Merged, found: Collected) -> None:
     merged.weak.extend(found.weak)
 
 
-def _assemble(v: Any, own: Layout, sketch: Sketch, given: list[Any], weak: list[bool]) -> Any:
+def _assemble(v: Any, own: Layout, merged: _Merged) -> Any:
     """The vector of a merged tree."""
+    sketch, given, weak, new = merged
     plans = carry(own, sketch)
     sources = [node for node in sketch if not isinstance(node, GroupPlan)]
     leaves = [plan for plan in plans if isinstance(plan, LeafPlan)]
@@ -201,7 +204,7 @@ def _assemble(v: Any, own: Layout, sketch: Sketch, given: list[Any], weak: list[
         if value is not None
     ]
     chosen = _choose_dtype(own, kinds, said)
-    if own._outside is None and sources == list(range(len(own._leaves))):
+    if own._outside is None and not new:
         made = own._with_dtype(chosen)
     else:
         made, _ = lay_out(found, [kind.kind == "c" for kind, _, _ in kinds], chosen)

@@ -36,6 +36,8 @@ def plot_blocks(H: ComponentMatrix, *, ax: Any = None, **imshow_options: Any) ->
         Without matplotlib.
     TypeError
         For anything but a ComponentMatrix of real numbers.
+    ValueError
+        For a matrix without entries.
 
     Examples
     --------
@@ -49,6 +51,8 @@ def plot_blocks(H: ComponentMatrix, *, ax: Any = None, **imshow_options: Any) ->
         raise TypeError(f"expected a ComponentMatrix, got {type(H).__name__}")
     if H.dtype.kind == "c":
         raise TypeError("a heat map needs real numbers; draw H.real, H.imag or np.abs(H)")
+    if not H.size:
+        raise ValueError(f"a matrix of shape {H.shape} has no entries to draw")
     ax = _axes(ax)
     data = np.asarray(H, dtype=float)
     finite = data[np.isfinite(data)]
@@ -109,7 +113,7 @@ def plot_components(t: Any, Y: ComponentMatrix, *, ax: Any = None, **plot_option
         raise ValueError(f"t has shape {times.shape}, expected {Y.shape[1:]}: one entry a column")
     ax = _axes(ax)
     for label, row in zip(Y.rows.labels(), np.asarray(Y), strict=True):
-        ax.plot(times, row, **({"label": label} | plot_options))
+        ax.plot(times, row, **({"label": _as_text(label)} | plot_options))
     if 0 < Y.shape[0] <= _MOST_CURVES:
         ax.legend()
     ax.set_xlabel("t")
@@ -127,6 +131,12 @@ def _axes(ax: Any) -> Any:
     return plt.subplots(layout="constrained")[1] if ax is None else ax
 
 
+def _as_text(name: str) -> str:
+    """A name as matplotlib shows it: no mathematics, and in the legend whatever it begins with."""
+    text = name.replace("$", r"\$")
+    return "\u200b" + text if text.startswith("_") else text
+
+
 def _name_axis(axis: Any, draw_line: Any, layout: Layout | None) -> None:
     """Put names in the middle of their entries, and thin lines between them."""
     if layout is None:
@@ -134,7 +144,7 @@ def _name_axis(axis: Any, draw_line: Any, layout: Layout | None) -> None:
     spans = _spans(layout)
     axis.set_ticks(
         [(start + stop - 1) / 2 for _, start, stop in spans],
-        labels=[name for name, _, _ in spans],
+        labels=[_as_text(name) for name, _, _ in spans],
     )
     for _, start, _ in spans[1:]:
         draw_line(start - 0.5, color="0.5", linewidth=0.5)

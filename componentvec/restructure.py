@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+import copy
+from collections.abc import Sequence
+from typing import Any
 
-import autograd.numpy as anp
 import numpy as np
 
-from .access import view
-from .assembly import Collected, result_dtype, settle
-from .conveniences import is_vector, layout
+from . import container_rules as container_rules  # so that traced containers can be walked
+from .access import fill
+from .assembly import Collected, settle
+from .conveniences import is_vector
 from .layouts import Layout
 from .packing import pack, untraced
+from .parameters import (
+    Select,
+    choose,
+    is_python,
+    plans_of,
+    require_plain,
+    tie_by_name,
+    walk_model,
+)
 from .paths import Path, format_path
-from .places import Leaf, LeafPlan, c_strides
-from .rules import cast
-from .sharing import Place, find_places
+from .reading import Recipe
+from .rules import cast, flat
 from .tracing import is_traced
-from .tree import BUFFER, TRAINABLE, emptied, open_container
-from .vector import ComponentVector, fill, wrap
-from .walking import Found, Step, Walk, prune, rebuild, walk
-
-Select = str | Sequence[str] | Callable[[str, Any], bool]
-_BY_ROLE = {"trainable": (TRAINABLE,), "buffers": (BUFFER,), "all": (TRAINABLE, BUFFER)}
+from .tree import emptied, open_container
+from .vector import wrap
+from .walking import Walk, prune, rebuild
 
 
 def destructure(
@@ -84,25 +90,28 @@ def destructure(
     >>> np.shares_memory(model["enc"], model["dec"]), model["name"]
     (True, 'tied')
     """
-    walked = _walk_model(model)
-    chosen, by_name = _choose(walked, select, scalars, ties)
+    if dtype is not None and np.dtype(dtype).kind not in "fc":
+        raise TypeError(f"parameters need a floating or complex dtype, got dtype {np.dtype(dtype)}")
+    walked = walk_model(model)
+    chosen, by_name = choose(walked, select, scalars, ties)
     if not chosen and not allow_empty:
         raise ValueError(
             "the model has no parameters: no selected arrays of floating or complex dtype "
             "(scalars=True takes Python floats too, allow_empty=True allows it)"
         )
-    plans, order, spare = prune(walked, _plans(walked, chosen))
-    values = [walked.leaves[number].value for number in order]
-    places = [chosen[number] for number in order]
+    plans, order, spare = prune(walked.nodes, plans_of(walked, chosen))
+    values = [walked.values[number] for number in order]
+    for number, value in zip(order, values, strict=True):
+        if type(value) is not np.ndarray:
+            require_plain(walked.paths[number], untraced(value))
     owned = [
-        value if place.owner is None else None
-        for value, place in zip(values, places, strict=True)
+        value if chosen[number].owner is None else None
+        for number, value in zip(order, values, strict=True)
     ]
-    weak = [isinstance(value, float | complex) and _is_python(value) for value in values]
-    own, parts = settle(Collected(plans, owned, weak), dtype)
+    own, parts = settle(Collected(plans, owned, [is_python(value) for value in values]), dtype)
     vector = fill(own, parts)
     if by_name:
-        own, vector = _tie_by_name(own, vector, [walked.leaves[n] for n in order], by_name)
+        own, vector = tie_by_name(own, vector, values, by_name)
     return vector, Restructure(walked, own, order, spare)
 
 
@@ -131,162 +140,29 @@ def trainables(
     >>> [path for path, _ in cv.trainables({"a": w, "b": w, "n": 3}, paths=True)]
     ['a']
     """
-    walked = _walk_model(model)
-    chosen, _ = _choose(walked, select, scalars, ())
-    found = [walked.leaves[number] for number in sorted(chosen) if chosen[number].owner is None]
-    return [(format_path(leaf.path), leaf.value) if paths else leaf.value for leaf in found]
-
-
-# -- choosing parameters -----------------------------------------------------------------------
-
-
-def _walk_model(model: Any) -> Walk:
-    """Walk a model; a bare array is none."""
-    walked = walk(model)
-    if isinstance(walked.nodes[0], int):
-        raise TypeError(
-            f"a model is a dict, list, tuple, dataclass or registered class of parameters, got "
-            f"{type(model).__name__}; wrap it in a dict"
-        )
-    return walked
-
-
-def _is_parameter(found: Found, scalars: bool) -> bool:
-    """Whether a leaf is a parameter by its type: a floating or complex array."""
-    plain = untraced(found.value)
-    if isinstance(plain, np.ndarray) or found.slot < 0:  # numbers too, in a component vector
-        return result_dtype(plain).kind in "fc"
-    return scalars and isinstance(plain, float | complex | np.inexact)
-
-
-def _is_python(value: Any) -> bool:
-    """Whether a scalar is Python's own."""
-    return not isinstance(value, np.generic)
-
-
-def _choose(
-    walked: Walk, select: Select, scalars: bool, ties: Sequence[tuple[Any, Any]]
-) -> tuple[dict[int, Place], list[tuple[Any, Any]]]:
-    """The places of the chosen leaves by their numbers, and the ties to make by name."""
-    roles = _BY_ROLE.get(select, (TRAINABLE,)) if isinstance(select, str) else (TRAINABLE,)
-    eligible = [
-        number
-        for number, leaf in enumerate(walked.leaves)
-        if leaf.role in roles and _is_parameter(leaf, scalars)
-    ]
-    names = [format_path(walked.leaves[number].path) for number in eligible]
-    arrays = [_memory(walked.leaves[number].value) for number in eligible]
-    places = find_places(arrays, names)
-    owners = [i if place.owner is None else place.owner for i, place in enumerate(places)]
-    joined: list[tuple[int, int]] = []
-    wanted = [True] * len(eligible)
-    if ties or not isinstance(select, str) or select not in _BY_ROLE:
-        shapes = {number: LeafPlan(_shape(walked.leaves[number].value)) for number in eligible}
-        preview = Layout._build(prune(walked, shapes)[0], np.dtype(float))
-        joined = [(preview._ordinal(alias), preview._ordinal(owner)) for alias, owner in ties]
-        if not isinstance(select, str) or select not in _BY_ROLE:
-            wanted = _wanted(preview, [walked.leaves[n] for n in eligible], names, select)
-    while True:  # a leaf is chosen wherever it is tied
-        groups = {owners[i] for i, chosen in enumerate(wanted) if chosen}
-        more = [owner in groups for owner in owners]
-        for a, b in joined:
-            more[a] = more[b] = more[a] or more[b]
-        if more == wanted:
-            break
-        wanted = more
-    chosen = {
-        eligible[i]: place._replace(owner=None if place.owner is None else eligible[place.owner])
-        for i, place in enumerate(places)
-        if wanted[i]
-    }
-    kept = [pair for pair, (a, _) in zip(ties, joined, strict=True) if wanted[a]]
-    return chosen, kept
-
-
-def _wanted(
-    preview: Layout, leaves: Sequence[Found], names: Sequence[str], select: Any
-) -> list[bool]:
-    """Which of the leaves patterns or a function choose."""
-    if callable(select):
-        return [bool(select(name, leaf.value)) for name, leaf in zip(names, leaves, strict=True)]
-    if not isinstance(select, str | list | tuple):
-        raise TypeError(
-            "select is 'trainable', 'buffers', 'all', a path pattern, a list of them or a "
-            f"function, got {select!r}"
-        )
-    wanted = [False] * len(leaves)
-    for pattern in [select] if isinstance(select, str) else select:
-        matched = preview._matching([pattern])
-        if not any(matched):
-            raise KeyError(f"pattern {pattern!r} matches no trainable leaf: {', '.join(names[:20])}")
-        wanted = [a or b for a, b in zip(wanted, matched, strict=True)]
-    return wanted
-
-
-def _memory(value: Any) -> np.ndarray:
-    """The array whose memory tells of ties; numbers have none of their own."""
-    plain = untraced(value)
-    return plain if isinstance(plain, np.ndarray) else np.array(plain)
-
-
-def _shape(value: Any) -> tuple[int, ...]:
-    """Shape of a leaf, traced or not."""
-    return np.shape(untraced(value))
-
-
-def _plans(walked: Walk, chosen: dict[int, Place]) -> dict[int, LeafPlan]:
-    """How the chosen leaves are to be laid out; owners are numbered among the chosen."""
-    rank = {number: i for i, number in enumerate(sorted(chosen))}
-    plans = {}
-    for number, place in chosen.items():
-        shape = _shape(walked.leaves[number].value)
-        owner = None if place.owner is None else rank[place.owner]
-        strides = None if place.strides == c_strides(shape) else place.strides
-        plans[number] = LeafPlan(shape, strides, owner, place.start)
-    return plans
-
-
-def _tie_by_name(
-    own: Layout, vector: Any, leaves: Sequence[Found], ties: Sequence[tuple[Any, Any]]
-) -> tuple[Layout, Any]:
-    """Layout and vector with ties added by name, between leaves of equal values and dtypes."""
-    tied = own
-    for pair in ties:
-        tied = tied.tie(*pair)
-        one, two = (leaves[own._ordinal(path)].value for path in pair)
-        kinds = [result_dtype(value) for value in (one, two)]
-        if kinds[0] != kinds[1]:
-            raise ValueError(f"cannot tie {pair[0]!r} to {pair[1]!r}: {kinds[0]} and {kinds[1]}")
-        if not np.array_equal(untraced(one), untraced(two), equal_nan=True):
-            raise ValueError(f"cannot tie {pair[0]!r} to {pair[1]!r}: their values are unequal")
-    parts = [
-        (offset, leaf, vector._at(before, old, ()))
-        for (_, before, old), (_, offset, leaf) in zip(own._leaves, tied._leaves, strict=True)
-        if not leaf.alias
-    ]
-    return tied, fill(tied, parts)
-
-
-# -- and back ----------------------------------------------------------------------------------
-
-
-class _Cut(NamedTuple):
-    """A leaf to read from the vector into a slot, and the dtype to give it if not the vector's."""
-
-    slot: int
-    offset: int
-    leaf: Leaf
-    scalar: bool
-    dtype: np.dtype | None
-    storage: tuple[int, int]  # where its owner's entries lie
+    walked = walk_model(model)
+    chosen, _ = choose(walked, select, scalars)
+    found = [number for number, place in chosen.items() if place.owner is None]
+    values = [walked.values[number] for number in found]
+    if not paths:
+        return values
+    names = [format_path(walked.paths[number]) for number in found]
+    return list(zip(names, values, strict=True))
 
 
 class Restructure:
     """Puts a vector of parameters back into the model: what `destructure` returns.
 
     ``restructure(p)`` takes a 1-D array, a ComponentVector of the layout, or a nested tree with the
-    names of the parameters. Containers are rebuilt without running ``__init__``; each parameter is
-    a view into `p`; static parts are the same objects as in the model.
+    names of the parameters (also a model of the same structure). Containers are rebuilt without
+    running ``__init__``; each parameter is a view into `p`; static parts and arrays that were not
+    selected are the same objects as in the model.
+
+    Notes
+    -----
+    Parameters whose dtype is the vector's follow `p`: a float32 model driven by a float64 solver
+    computes in float64, on views. A parameter of another dtype comes back in its own, as a copy. A
+    tree is packed into a new vector first, in the dtype of the layout.
 
     Examples
     --------
@@ -301,78 +177,72 @@ class Restructure:
     [5.0, 6.0]
     """
 
-    __slots__ = ("_cuts", "_layout", "_plain", "_same", "_spare", "_steps", "_template", "_vectors")
+    __slots__ = ("_layout", "_recipe", "_spare", "_steps", "_template")
 
     def __init__(
         self, walked: Walk, own: Layout, order: Sequence[int], spare: frozenset[Path]
     ) -> None:
         self._layout, self._steps, self._spare = own, walked.steps, spare
-        self._template: list[Any] = [None] * walked.size
-        self._plain: list[tuple[int, slice, tuple[int, ...]]] = []
-        self._cuts: list[_Cut] = []  # all other leaves
-        self._same: list[tuple[int, int]] = []  # slots that hold what another slot holds
-        self._vectors: list[tuple[int, Any, Any]] = []
+        self._recipe = Recipe(walked, own, order)
+        self._template: list[Any] = [None] * walked.size  # slots, filled with all that stays
         chosen = set(order)
-        for number, found in enumerate(walked.leaves):
-            if number not in chosen and found.slot >= 0:
-                self._template[found.slot] = found.value
-        self._place_leaves([walked.leaves[number] for number in order], walked.steps)
-        for slot, path, value in walked.vectors:
-            self._place_vector(slot, path, value)
-
-    def _place_leaves(self, leaves: Sequence[Found], steps: Sequence[Step]) -> None:
-        """Say for each slot where its leaf is read."""
-        used = {slot for step in steps for slot in step.children}
-        first: dict[Any, int] = {}
-        storages = {}
-        for low, number in zip(*self._layout._owners, strict=True):
-            storages[number] = low, low + self._layout._leaves[number][2].size
-        for number, found in enumerate(leaves):
-            _, offset, leaf = self._layout._leaves[number]
-            if found.slot not in used:
-                continue
-            dtype = _own_dtype(result_dtype(found.value), self._layout._dtype)
-            steps_taken = tuple(s for n, s in zip(leaf.shape, leaf.strides, strict=True) if n > 1)
-            place = offset, leaf.shape, steps_taken, leaf.pairs, dtype
-            scalar = not isinstance(untraced(found.value), np.ndarray)
-            if leaf.size and not scalar and first.setdefault(place, found.slot) != found.slot:
-                self._same.append((found.slot, first[place]))
-            elif leaf.plain and not scalar and dtype is None:
-                cut = slice(offset, offset + leaf.size)
-                self._plain.append((found.slot, cut, leaf.shape))
-            else:
-                owner = self._layout._owner_of(offset, leaf) if leaf.size else None
-                storage = (offset, offset) if owner is None else storages[owner]
-                self._cuts.append(_Cut(found.slot, offset, leaf, scalar, dtype, storage))
-
-    def _place_vector(self, slot: int, path: Path, value: Any) -> None:
-        """Say how a component vector within the model is made again."""
-        inner = layout(value)
-        here = [(path + keys) in self._layout for keys, _, _ in inner._leaves]
-        if not any(here):
-            self._template[slot] = value
-            return
-        dtype = _own_dtype(inner._dtype, self._layout._dtype)
-        if not all(here):
-            self._vectors.append((slot, path, value))
-        else:
-            self._vectors.append((slot, path, dtype))
-
-    # -- what users call -----------------------------------------------------------------------
+        for number, (slot, value) in enumerate(zip(walked.slots, walked.values, strict=True)):
+            if slot >= 0 and number not in chosen:
+                self._template[slot] = value
+        for inner in walked.vectors:
+            if inner.slot >= 0 and chosen.isdisjoint(inner.leaves):
+                self._template[inner.slot] = inner.value
 
     @property
     def layout(self) -> Layout:
-        """The layout of the vector."""
+        """The layout of the vector.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import componentvec as cv
+        >>> _, restructure = cv.destructure({"w": np.zeros(2), "n": 3})
+        >>> restructure.layout.labels()
+        ['w[0]', 'w[1]']
+        """
         return self._layout
 
     @property
     def size(self) -> int:
-        """Number of entries of the vector."""
+        """Number of entries of the vector.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import componentvec as cv
+        >>> w = np.zeros((2, 3))
+        >>> cv.destructure({"enc": w, "dec": w.T})[1].size
+        6
+        """
         return self._layout._size
 
     def __call__(self, p: Any) -> Any:
-        """A model of the same type whose parameters are views into `p`."""
-        return self._rebuild(self._as_vector(p), self._template.copy())
+        """A model of the same type whose parameters are views into `p`.
+
+        Parameters
+        ----------
+        p
+            1-D array of `size` entries, ComponentVector of the layout, or nested tree with the
+            names of the parameters, in which tied aliases may be left out. Integers are taken as
+            float, real data for complex parameters as complex; strided memory is copied once.
+
+        Raises
+        ------
+        ValueError
+            For a wrong length or number of axes, another layout, and unequal values at tied names.
+        KeyError
+            For missing or unknown names in a tree.
+        TypeError
+            For complex data in real parameters.
+        """
+        slots = self._template.copy()
+        self._recipe.read(self._as_vector(p), slots)
+        return rebuild(self._steps, slots)
 
     def pack(self, model: Any) -> Any:
         """A new vector from another model of the same structure, or a tree of its parameters.
@@ -384,7 +254,15 @@ class Restructure:
         ValueError
             For other shapes, and where tied places disagree.
         TypeError
-            For complex values of real leaves.
+            For complex values of real parameters.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import componentvec as cv
+        >>> _, restructure = cv.destructure({"w": np.zeros(2), "act": "tanh"})
+        >>> restructure.pack({"w": np.ones(2), "act": "relu"}).tolist()
+        [1.0, 1.0]
         """
         return pack(self._layout, model, self._spare)
 
@@ -393,102 +271,68 @@ class Restructure:
         shown = ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
         return f"Restructure({self._layout._size} entries: {shown or 'none'})"
 
-    # -- inside --------------------------------------------------------------------------------
-
     def _as_vector(self, p: Any) -> Any:
         """What is given as a vector of the layout: no copy where dtype and strides allow it."""
         own = self._layout
         if is_vector(p):
-            own._require_equal(p._layout, "a plain array")
-            return p
-        if is_traced(p) and open_container(p) is None:
-            if np.ndim(untraced(p)) != 1:
-                raise ValueError(f"restructure expected one axis, got shape {_shape(p)}")
-            return own.wrap(p)
-        if not isinstance(p, np.ndarray):
-            if open_container(p) is None:
-                raise TypeError(
-                    f"restructure expected a vector, a 1-D array or a tree of parameters, got "
-                    f"{type(p).__name__}"
+            if own is not p._layout and own != p._layout:
+                raise ValueError(
+                    f"restructure expected a vector of its own layout, got one with another: "
+                    f"{own._difference(p._layout)}; to go by position alone, give a plain array"
                 )
+            array = flat(p)
+        elif isinstance(p, np.ndarray) or (is_traced(p) and open_container(p) is None):
+            array = p
+        elif open_container(p) is None:
+            raise TypeError(
+                f"restructure expected a vector, a 1-D array or a tree of parameters, got "
+                f"{type(p).__name__}"
+            )
+        else:
             return self.pack(p)
-        if p.shape != own._shape:
-            what = f"{p.size} entries" if p.ndim == 1 else f"shape {p.shape}"
+        plain = untraced(array)
+        self._require_entries(plain if isinstance(plain, np.ndarray) else np.asarray(plain))
+        wanted = _floating(plain.dtype, own._dtype)
+        if wanted is not None:
+            array = cast(array, wanted)
+        elif array is not p:
+            return p
+        return wrap(own, array if is_traced(array) else np.ascontiguousarray(array))
+
+    def _require_entries(self, plain: np.ndarray) -> None:
+        """An error where an array does not have the entries of the layout."""
+        own = self._layout
+        if plain.shape != own._shape:
+            what = plain.size if plain.ndim == 1 else f"an array of shape {plain.shape}"
             raise ValueError(f"restructure expected {own._size} entries, got {what}")
-        kind = p.dtype.kind
-        if kind == "c" and own._dtype.kind != "c":
-            raise TypeError(f"restructure expected real entries ({own._dtype}), got {p.dtype}")
-        if kind in "biu":
-            p = p.astype(float)
-        if own._dtype.kind == "c" and kind != "c":
-            p = p.astype(np.result_type(p.dtype, np.complex64))
-        return wrap(own, np.ascontiguousarray(p))
+        if plain.dtype.kind == "c" and own._dtype.kind != "c":
+            raise TypeError(
+                f"restructure expected real entries ({own._dtype}), got {plain.dtype}; complex "
+                "parameters of a real vector are pairs (re, im)"
+            )
+        if isinstance(plain, np.ma.MaskedArray):
+            raise TypeError(
+                "restructure expected an array, got one with a mask, which would be lost"
+            )
+
+    def _following(self, own: Layout) -> Restructure:
+        """The same for a layout of another dtype, with all parameters in that of the vector."""
+        other = copy.copy(self)
+        other._layout, other._recipe = own, self._recipe.following()
+        return other
 
     def _gradient(self, g: Any) -> Any:
         """The gradient of a vector as a model: None where there is no parameter."""
-        hollow = [Step(slot, emptied(build), children) for slot, build, children in self._steps]
-        return self._rebuild(g, [None] * len(self._template), hollow, dual=True)
-
-    def _rebuild(self, vector: Any, slots: list[Any], steps: Any = None, dual: bool = False) -> Any:
-        """The model of a vector; `dual` reads pairs as autograd's complex gradient."""
-        if type(vector) is ComponentVector:
-            buffer = vector._buffer
-            for slot, cut, shape in self._plain:
-                slots[slot] = buffer[cut].reshape(shape)
-            _read_cuts(self._cuts, buffer, slots)
-        else:
-            for slot, cut, shape in self._plain:
-                slots[slot] = vector._at(vector._offset + cut.start, Leaf(shape), ())
-            for slot, offset, leaf, _, dtype, _ in self._cuts:
-                value = vector._at(vector._offset + offset, leaf, ())
-                slots[slot] = value if dtype is None else cast(value, dtype)
-        if dual:
-            for cut in self._cuts:
-                if cut.leaf.pairs:
-                    slots[cut.slot] = anp.conj(slots[cut.slot])
-        for slot, first in self._same:
-            slots[slot] = slots[first]
-        for slot, path, how in self._vectors:
-            slots[slot] = self._inner_vector(vector, path, how)
-        return rebuild(steps or self._steps, slots)
-
-    def _inner_vector(self, vector: Any, path: Path, how: Any) -> Any:
-        """A component vector within the model: on the memory of the whole, where it can be."""
-        offset, node = self._layout._find(path) if path else (0, self._layout)
-        if how is None or isinstance(how, np.dtype):
-            inner = vector._group(vector._offset + offset, node, path)
-            return inner if how is None else ComponentVector(inner, dtype=how)
-        parts = []
-        for keys, start, leaf in layout(how)._leaves:
-            at = self._layout._find(path + keys) if path + keys in self._layout else None
-            source, begin, place = (how, start, leaf) if at is None else (vector, *at)
-            if not leaf.alias:
-                parts.append((start, leaf, source._at(source._offset + begin, place, ())))
-        return fill(layout(how), parts)
+        slots: list[Any] = [None] * len(self._template)
+        self._recipe.read(g, slots, dual=True)
+        return rebuild(
+            [step._replace(rebuild=emptied(step.rebuild)) for step in self._steps], slots
+        )
 
 
-def _own_dtype(dtype: np.dtype, vector: np.dtype) -> np.dtype | None:
-    """The dtype that a leaf has for itself, or None where it is the vector's."""
-    if dtype == vector:
-        return None
-    paired = vector.kind == "f" and dtype.kind == "c"
-    return None if paired and np.empty(0, dtype).real.dtype == vector else dtype
-
-
-def _read_cuts(cuts: Sequence[_Cut], buffer: np.ndarray, slots: list[Any]) -> None:
-    """Read leaves that are no plain slices; those of one owner and another dtype share a copy."""
-    copies: dict[tuple[int, int], np.ndarray] = {}
-    for slot, offset, leaf, scalar, dtype, storage in cuts:
-        value = view(buffer, offset, leaf)
-        if dtype is not None:
-            if storage not in copies:
-                copies[storage] = _astype(buffer[slice(*storage)], dtype, leaf.pairs)
-            value = view(copies[storage], offset - storage[0], leaf)
-        slots[slot] = value[()] if scalar else value
-
-
-def _astype(entries: np.ndarray, dtype: np.dtype, pairs: bool) -> np.ndarray:
-    """Entries in the dtype of a leaf; pairs in the dtype of its real part."""
-    if dtype.kind != "c":
-        return entries.real.astype(dtype)
-    return entries.astype(np.empty(0, dtype).real.dtype if pairs else dtype)
+def _floating(dtype: np.dtype, own: np.dtype) -> np.dtype | None:
+    """The dtype to which given entries are cast: integers to float, real ones to complex."""
+    wanted = np.dtype(float) if dtype.kind in "biu" else dtype
+    if own.kind == "c" and wanted.kind == "f":
+        wanted = np.result_type(wanted, np.complex64)
+    return None if wanted == dtype else wanted

@@ -50,48 +50,88 @@ def find_places(arrays: Sequence[np.ndarray], names: Sequence[str]) -> list[Plac
     already is contained in it or is an error, since a leaf that contained both would have come
     before them; so owners stay disjoint. Only leaves whose address ranges overlap are compared.
     """
-    places = [Place(None, 0, c_strides(array.shape)) for array in arrays]
-    twins: dict[object, list[int]] = {}  # the leaves that are equal in every respect
-    leaves = []
+    plain: dict[tuple[int, ...], Place] = {}  # by shape: most leaves own their place in C order
+    places: list[Place] = []
+    ranges: list[tuple[int, int, int]] = []  # lowest address, one past the highest, number
     for number, given in enumerate(arrays):
-        array = np.asarray(given)
-        if array.size == 0:
-            continue
+        array = given if type(given) is np.ndarray else np.asarray(given)
+        shape = array.shape
+        place = plain.get(shape)
+        if place is None:
+            place = plain[shape] = Place(None, 0, c_strides(shape))
+        places.append(place)
+        if array.size:
+            ranges.append((*_bounds(array), number))
+    for cluster in _clusters(ranges):
+        for number, place in _tie(cluster, arrays, names):
+            places[number] = place
+    return places
+
+
+def _bounds(array: np.ndarray) -> tuple[int, int]:
+    """The lowest address of an array's bytes, and one past the highest."""
+    low = array.__array_interface__["data"][0]
+    if array.flags.forc:
+        return low, low + array.nbytes
+    reach = [(n - 1) * step for n, step in zip(array.shape, array.strides)]
+    high = low + array.itemsize + sum(r for r in reach if r > 0)
+    return low + sum(r for r in reach if r < 0), high
+
+
+def _clusters(ranges: list[tuple[int, int, int]]) -> Iterator[list[int]]:
+    """Groups of two leaves or more whose address ranges hang together."""
+    cluster: list[int] = []
+    end = 0
+    for low, high, number in sorted(ranges):
+        if low >= end:
+            if len(cluster) > 1:
+                yield sorted(cluster)
+            cluster = []
+        cluster.append(number)
+        end = max(end, high)
+    if len(cluster) > 1:
+        yield sorted(cluster)
+
+
+def _tie(
+    cluster: list[int], arrays: Sequence[np.ndarray], names: Sequence[str]
+) -> Iterator[tuple[int, Place]]:
+    """The places of those leaves of a cluster that own others or are owned."""
+    first: dict[object, int] = {}  # of the leaves that are equal in every respect
+    twins: list[tuple[int, int]] = []  # the others, each with the first
+    leaves = []
+    for number in cluster:
+        array = np.asarray(arrays[number])
         address = array.__array_interface__["data"][0]
-        key = (address, array.shape, array.strides, array.dtype)
-        if key in twins:
-            twins[key].append(number)
+        known = first.setdefault((address, array.shape, array.strides, array.dtype), number)
+        if known != number:
+            twins.append((number, known))
             continue
         leaf = _measure(number, array, address, names)
         if leaf is not None:
             leaves.append(leaf)
-            twins[key] = [number]
-    for cluster in _clusters(leaves):
-        for number, place in _settle(cluster, names):
-            places[number] = place
-    for first, *others in twins.values():
-        start, strides, owner = places[first].start, places[first].strides, places[first].owner
-        for number in others:
-            places[number] = Place(first if owner is None else owner, start, strides)
-    return places
+    places = {leaf.number: Place(None, 0, c_strides(leaf.array.shape)) for leaf in leaves}
+    places.update(_settle(leaves, names))
+    yield from places.items()
+    for number, known in twins:
+        if known in places:  # else it reaches an entry twice, and does not even tie to itself
+            owner, start, strides = places[known]
+            yield number, Place(known if owner is None else owner, start, strides)
 
 
 def _measure(number: int, array: np.ndarray, address: int, names: Sequence[str]) -> Memory | None:
     """The memory of a leaf, or None if the leaf reaches one entry twice."""
+    low, high = _bounds(array)
     if array.flags.forc:
-        high = address + array.nbytes
-        unit = array.itemsize if array.size > 1 else 0
-        return Memory(number, array, address, address, high, unit)
+        return Memory(number, array, address, low, high, array.itemsize if array.size > 1 else 0)
     axes = [(abs(step), n) for n, step in zip(array.shape, array.strides) if n > 1]
-    low = address + sum((n - 1) * s for n, s in zip(array.shape, array.strides) if s < 0)
-    high = low + array.itemsize
-    nested = True
+    reach, nested = array.itemsize, True
     for step, n in sorted(axes):
-        nested = nested and step >= high - low
-        high += (n - 1) * step
+        nested = nested and step >= reach
+        reach += (n - 1) * step
     unit = math.gcd(*(step for step, _ in axes))
     # With fewer slots than entries, some entry comes twice: no search for a broadcast array.
-    if not nested and (unit == 0 or array.size > (high - low - array.itemsize) // unit + 1):
+    if not nested and (unit == 0 or array.size > (reach - array.itemsize) // unit + 1):
         return None
     if not nested and _meets_itself(array, names[number]):
         return None
@@ -122,23 +162,8 @@ def _overlap(one: np.ndarray, other: np.ndarray, names: str) -> bool:
         ) from None
 
 
-def _clusters(leaves: list[Memory]) -> Iterator[list[Memory]]:
-    """Groups of two leaves or more whose address ranges hang together."""
-    cluster: list[Memory] = []
-    end = 0
-    for leaf in sorted(leaves, key=lambda leaf: leaf.low):
-        if leaf.low >= end:
-            if len(cluster) > 1:
-                yield cluster
-            cluster = []
-        cluster.append(leaf)
-        end = max(end, leaf.high)
-    if len(cluster) > 1:
-        yield cluster
-
-
 def _settle(cluster: list[Memory], names: Sequence[str]) -> Iterator[tuple[int, Place]]:
-    """The places of those leaves of a cluster that own others or are owned."""
+    """The places of those distinct leaves of a cluster that own others or are owned."""
     cluster.sort(key=lambda leaf: (-leaf.array.size, leaf.number))
     owners: list[tuple[Storage, list[tuple[Memory, Place]]]] = []
     bounds = np.empty((5, len(cluster)), dtype=np.int64)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import enum
 import types
-from collections import OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -24,7 +24,6 @@ from .instances import (
     restore,
     stored_in,
 )
-from .paths import format_path
 from .registry import BUFFER as BUFFER
 from .registry import STATIC, Registration, marks_of, registration_of
 from .registry import TRAINABLE as TRAINABLE
@@ -51,14 +50,14 @@ class Opened(NamedTuple):
 
 
 # Only for classes of this package and of its dependencies, which live as long as it does.
-_OPENERS: dict[type, Callable[[Any], Opened]] = {}
+OPENERS: dict[type, Callable[[Any], Opened]] = {}
 
 # The exact types of most static values: a first, cheap look.
-_ATOMS = frozenset(
+ATOMS = frozenset(
     (float, int, bool, complex, str, bytes, type(None), np.ndarray, np.float64, types.FunctionType)
 )
 # Static whatever they hold: functions and what they close over, constants, NumPy's own objects.
-_NEVER_WALKED = (
+NEVER_WALKED = (
     types.FunctionType,
     types.BuiltinFunctionType,
     types.MethodType,
@@ -73,8 +72,6 @@ _NEVER_WALKED = (
 )
 _ITEMS = (dict, list, tuple)
 _FACTORY: Any = vars(defaultdict)["default_factory"]
-# Collections that are not walked, but in which arrays may hide.
-_COLLECTIONS = (*_ITEMS, set, frozenset, deque, types.MappingProxyType)
 
 
 def open_container(x: Any) -> Opened | None:
@@ -90,12 +87,12 @@ def open_container(x: Any) -> Opened | None:
         return Opened(MAPPING, keys, tuple(x.values()), roles, partial(_build_dict, keys))
     if cls is list or cls is tuple:
         return Opened(SEQUENCE, tuple(range(len(x))), tuple(x), (TRAINABLE,) * len(x), cls)
-    if cls in _ATOMS:
+    if cls in ATOMS:
         return None
-    opener = _OPENERS.get(cls)
+    opener = OPENERS.get(cls)
     if opener is not None:
         return opener(x)
-    if issubclass(cls, _NEVER_WALKED):
+    if issubclass(cls, NEVER_WALKED):
         return None
     registration = registration_of(cls)
     if is_namedtuple(cls) and tuple.__len__(x) == len(cls._fields):
@@ -115,50 +112,24 @@ def open_container(x: Any) -> Opened | None:
 
 
 def emptied(rebuild: Callable[[Sequence[Any]], object]) -> Callable[[Sequence[Any]], object]:
-    """The same rebuilding, with None in place of all attributes that are carried over."""
-    if isinstance(rebuild, partial) and rebuild.func is _build_object:
-        cls, stored, places = rebuild.args
-        attributes = dict.fromkeys(stored.attributes)
-        return partial(
-            _build_object,
-            cls,
-            stored._replace(attributes=attributes, slots=dict.fromkeys(stored.slots)),
-            places,
-        )
-    return rebuild
+    """The same rebuilding, with None in place of all that is carried over beside the children.
+
+    Only the factory of a defaultdict, which is part of its type, stays.
+    """
+    if not isinstance(rebuild, partial) or rebuild.func is _build_dict:
+        return rebuild
+    cls, stored, *rest = rebuild.args
+    stored = stored._replace(
+        attributes=dict.fromkeys(stored.attributes), slots=dict.fromkeys(stored.slots)
+    )
+    if rebuild.func is _build_namedtuple:
+        rest[0] = [None] * len(rest[0])
+    return partial(rebuild.func, cls, stored, *rest)
 
 
 def add_opener(cls: type[T], opener: Callable[[T], Opened]) -> None:
     """Open instances of exactly this class by a function of their own."""
-    _OPENERS[cls] = opener
-
-
-def refuse_hidden_arrays(x: Any, path: Sequence[Any]) -> None:
-    """Raise TypeError where an object that is not walked holds floating or complex arrays.
-
-    Looked through: attributes, slots, collections, and the objects in them. Functions, classes,
-    modules and NumPy's own objects are static, whatever they hold.
-    """
-    cls = type(x)
-    if cls in _ATOMS or issubclass(cls, _NEVER_WALKED) or open_container(x) is not None:
-        return
-    stored = stored_in(x)
-    held = {name: value for (_, name), value in stored.slots.items()} | stored.attributes
-    cleared: dict[int, Any] = {}
-    names = [str(name) for name, value in held.items() if _holds_array(value, cleared)]
-    where = repr(format_path(path)) if path else "the model"
-    if names:
-        shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-        raise TypeError(
-            f"{where} is a {cls.__name__}, which is not registered and holds arrays in {shown}; "
-            f"register it with cv.register({cls.__name__}), or mark the field with cv.static() "
-            f"(outside a dataclass, cv.register({cls.__name__}, fields=()) does the same)"
-        )
-    if issubclass(cls, _COLLECTIONS) and _holds_array(x, cleared):
-        raise TypeError(
-            f"{where} is a {cls.__name__}, which is not walked, and holds arrays; make it a dict, "
-            f"a list or a tuple, or mark the field with cv.static()"
-        )
+    OPENERS[cls] = opener
 
 
 def _open_object(
@@ -333,44 +304,3 @@ def _build_sequence(cls: type, stored: Stored, children: Sequence[Any]) -> objec
         list.extend(new, children)
     restore(new, stored)
     return new
-
-
-def _holds_array(value: Any, cleared: dict[int, Any]) -> bool:
-    """Whether a floating or complex array is found in a value, at any depth.
-
-    `cleared` has what was looked through and found empty, by id. It keeps those values alive, so
-    that no other can get the id of one of them; what is found empty here joins it.
-    """
-    seen: dict[int, Any] = {}
-    stack = [value]
-    while stack:
-        item = stack.pop()
-        cls = type(item)
-        if issubclass(cls, np.ndarray):
-            if item.dtype.kind in "fc":
-                return True
-        elif not (
-            cls in _ATOMS
-            or id(item) in seen
-            or id(item) in cleared
-            or issubclass(cls, _NEVER_WALKED)
-        ):
-            seen[id(item)] = item
-            stack.extend(_contents(item, cls))
-    cleared.update(seen)
-    return False
-
-
-def _contents(x: Any, cls: type) -> Iterator[Any]:
-    """Whatever an object stores."""
-    opened = open_container(x)
-    if opened is not None:
-        yield from opened.values
-        return
-    if issubclass(cls, (dict, types.MappingProxyType)):
-        yield from x.values()
-    elif issubclass(cls, _COLLECTIONS):
-        yield from x
-    stored = stored_in(x)
-    yield from stored.slots.values()
-    yield from stored.attributes.values()

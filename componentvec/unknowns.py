@@ -6,7 +6,7 @@ vectors, models or plain arrays, always whole. Everything between the two is her
 
 from __future__ import annotations
 
-import copy
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -38,17 +38,18 @@ class Unknowns:
 
     layout: Layout | None
     entries: Layout | None
-    start: np.ndarray  # (N,), float64
+    start: np.ndarray  # (N,), in double precision
     free: np.ndarray | None
     paired: bool  # whether x0 is complex
     shape: tuple[int, ...]  # of a plain array
 
     def __init__(self, x0: Any, name: str = "x0", *, keep_complex: bool = False) -> None:
         self._restructure: Restructure | None = None
+        self._working: Restructure | None = None  # the same in double precision
         self.layout = self.entries = self.free = None
         values = self._read_start(x0, name)
         self.paired = values.dtype.kind == "c" and not keep_complex
-        values = values.astype(np.result_type(values.dtype.kind, np.float64), order="C")
+        values = values.astype(complex if values.dtype.kind == "c" else float, order="C")
         self.shape = values.shape
         self.start = values.reshape(-1)
         if self.paired:
@@ -56,10 +57,10 @@ class Unknowns:
         if self.layout is not None:
             self.layout = self.entries = self.layout._with_dtype(values.dtype)
             if self.paired:
-                self.entries = _layout_of_pairs(self.layout)
+                self.entries = layout_of_pairs(self.layout)
         if self._restructure is not None:
             assert self.layout is not None
-            self._working = _following(self._restructure, self.layout)
+            self._working = self._restructure._following(self.layout)
         if not np.isfinite(self.start).all():
             raise ValueError(f"{name} is not finite: {self.name_first(~np.isfinite(self.start))}")
 
@@ -70,7 +71,7 @@ class Unknowns:
         if is_vector(x0):
             self.layout = layout(x0)
             return data(x0)
-        if open_container(x0) is not None and not is_plain_list(x0):
+        if open_container(x0) is not None and not is_plain_list(x0, arrays=False):
             vector, self._restructure = destructure(x0)
             self.layout = self._restructure.layout
             return data(vector)
@@ -111,6 +112,8 @@ class Unknowns:
         mask = self._fixed_mask(fixed)
         if mask.any():
             self.free = np.flatnonzero(~mask)
+            self._order = np.arange(mask.size) + self.free.size
+            self._order[self.free] = np.arange(self.free.size)
 
     def _fixed_mask(self, fixed: Any) -> np.ndarray:
         """Which of the real entries are to be fixed."""
@@ -170,7 +173,17 @@ class Unknowns:
             argument = whole if self.layout is None else wrap(self.layout, whole)
         if self.layout is None:
             return anp.reshape(argument, self.shape) if len(self.shape) > 1 else argument
-        return self._working(argument) if self.is_model else argument
+        if self._working is None:
+            return argument
+        if not is_traced(argument) and data(argument).dtype.kind != self.layout.dtype.kind:
+            return self._stepping(argument)
+        return self._working(argument)
+
+    @functools.cached_property
+    def _stepping(self) -> Restructure:
+        """What puts real parameters with an imaginary step into the model."""
+        assert self._restructure is not None and self.layout is not None
+        return self._restructure._following(self.layout._with_dtype(np.dtype(complex)))
 
     def view(self, x: np.ndarray) -> Any:
         """SciPy's x, a plain array, as users get it; on its memory where that is possible."""
@@ -187,17 +200,10 @@ class Unknowns:
                 x = whole
         if self.paired:
             if is_traced(x):
-                return anp.dot(anp.reshape(x, (-1, 2)), np.array([1, 1j]))
+                parts = anp.reshape(x, (-1, 2))
+                return parts[:, 0] + 1j * parts[:, 1]
             x = np.ascontiguousarray(x).view(complex)
         return x
-
-    @property
-    def _order(self) -> np.ndarray:
-        """Where each entry lies in the free ones followed by all of the start."""
-        assert self.free is not None
-        order = np.arange(self.start.size) + self.free.size
-        order[self.free] = np.arange(self.free.size)
-        return order
 
     def refuse_complex_step(self) -> None:
         """ValueError where complex numbers are stored as pairs, or numbers in other dtypes."""
@@ -211,7 +217,7 @@ class Unknowns:
 
     def vector(self, x: Any) -> Any:
         """A solution: the fixed entries have their values."""
-        whole = self._whole(np.array(x, dtype=float).reshape(-1))
+        whole = self._whole(np.array(x, dtype=self.start.dtype).reshape(-1))
         return whole.reshape(self.shape) if self.layout is None else wrap(self.layout, whole)
 
     def model(self, x: Any) -> Any:
@@ -300,13 +306,18 @@ class Unknowns:
 
     def covector(self, gradient: Any) -> np.ndarray:
         """A gradient that the user gives, over the free entries: new memory."""
-        values = np.array(self.read(gradient, "the gradient"))
+        whole = self._whole_covector(gradient, "the gradient")
+        return whole if self.free is None else whole[self.free]
+
+    def _whole_covector(self, gradient: Any, what: str) -> np.ndarray:
+        """A gradient that the user gives, over all real entries: new memory."""
+        values = np.array(self.read(gradient, what))
         if self.paired and values.size < self.start.size:
-            values = values.astype(complex).conj().view(float)
-        elif self.is_model and is_tree(gradient) and not is_vector(gradient):
-            values[self._imaginary] *= -1.0
+            return values.astype(complex).conj().view(float)
         values = values.astype(float, copy=False)
-        return values if self.free is None else values[self.free]
+        if self.is_model and is_tree(gradient) and not is_vector(gradient):
+            values[self._imaginary] *= -1.0
+        return values
 
     @property
     def _imaginary(self) -> np.ndarray:
@@ -330,13 +341,15 @@ class Unknowns:
         """A matrix that the user gives over all entries, for SciPy: real, over the free ones.
 
         Restricted are the columns, with `rows` both sides. Where `pairs` is set, each row of a
-        matrix that is complex, or of half as many rows as pairs, stands for a complex number.
-        Sparse matrices and linear operators stay what they are.
+        complex matrix belongs to a complex number. Sparse matrices and linear operators stay
+        what they are.
         """
         if isinstance(matrix, ComponentMatrix):
             if matrix.cols is not None and self.layout is not None and matrix.cols != self.entries:
                 self.layout._require_equal(matrix.cols, "a plain array")
             matrix = np.asarray(matrix)
+        elif is_tree(matrix):  # the gradient of one value
+            matrix = self._whole_covector(matrix, what)
         sparse = issparse(matrix) or isinstance(matrix, LinearOperator)
         if not sparse:
             matrix = _real_matrix(np.atleast_2d(matrix), self.start.size, self.paired, pairs, what)
@@ -370,24 +383,26 @@ class Unknowns:
 
 
 def is_tree(value: Any) -> bool:
-    """Whether a value is a container of components, rather than a list of numbers."""
+    """Whether a value is a vector or a container of components, but no list of numbers."""
     return open_container(value) is not None and not is_plain_list(value)
 
 
-def is_plain_list(value: Any) -> bool:
-    """Whether a value is a list or tuple of numbers, or of such lists, and so one array."""
+def is_plain_list(value: Any, arrays: bool = True) -> bool:
+    """Whether a value is a list or tuple of numbers, or of such lists, and so one array.
+
+    Arrays without axes are numbers, unless `arrays` is False.
+    """
     if type(value) not in (list, tuple):
         return False
-    return all(np.shape(untraced(item)) == () if _is_number(item) else is_plain_list(item)
-               for item in value)
+    return all(_is_number(item, arrays) or is_plain_list(item, arrays) for item in value)
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: Any, arrays: bool) -> bool:
     """Whether a value is one number, traced or not."""
     plain = untraced(value)
-    return isinstance(plain, int | float | complex | np.generic) or (
-        isinstance(plain, np.ndarray) and plain.ndim == 0
-    )
+    if isinstance(plain, np.ndarray):
+        return arrays and plain.ndim == 0
+    return isinstance(plain, int | float | complex | np.generic)
 
 
 def _are_booleans(values: Sequence[Any]) -> bool:
@@ -395,25 +410,13 @@ def _are_booleans(values: Sequence[Any]) -> bool:
     return bool(values) and all(isinstance(value, bool | np.bool_) for value in values)
 
 
-def _layout_of_pairs(own: Layout) -> Layout:
+def layout_of_pairs(own: Layout) -> Layout:
     """The layout that stores each complex number of another as a pair of reals."""
     plans = [
         as_pairs(plan) if isinstance(plan, LeafPlan) and 0 not in plan.shape else plan
         for plan in own._plan()
     ]
     return Layout._build(plans, np.dtype(float))
-
-
-def _following(restructure: Restructure, own: Layout) -> Restructure:
-    """The same, with the double-precision layout, and all leaves in the dtype of the vector."""
-    working = copy.copy(restructure)
-    working._layout = own
-    working._cuts = [cut._replace(dtype=None) for cut in restructure._cuts]
-    working._vectors = [
-        (slot, path, None if isinstance(how, np.dtype) else how)
-        for slot, path, how in restructure._vectors
-    ]
-    return working
 
 
 def _real_matrix(

@@ -215,7 +215,8 @@ class ComponentVector(ArrayProtocols):
     def __setitem__(self, key: Any, value: Any) -> None:
         if isinstance(key, str):
             key = str.__str__(key)
-            if self.__dict__.get(key) is not value:  # v.a += 1 has written already
+            # What is written back as it was read, as by `v.a += 1`, is written already.
+            if key not in self.__dict__ or self.__dict__[key] is not value:
                 put(self._root, *locate(self, key), value)
         elif is_names(key):
             assign(self, key, value)
@@ -273,6 +274,8 @@ def wrap(layout: Layout, buffer: Any) -> Any:
             return tracing.wrap(layout, buffer)
         if isinstance(buffer, ComponentVector):
             layout._require_equal(buffer._layout)
+        if isinstance(buffer, np.ma.MaskedArray):
+            raise TypeError("a masked array has no place for its mask")
         buffer = np.asarray(buffer)
     if buffer.dtype is not layout._dtype:
         _require_dtype(layout, buffer)

@@ -9,16 +9,19 @@ nesting has no limit.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .access import view
 from .conveniences import is_vector
+from .hidden import refuse_hidden_arrays
 from .paths import MAPPING, SEQUENCE, Path, check_key, format_path
 from .places import GroupPlan, Leaf, LeafPlan, Plan
 from .tracing import is_traced
-from .tree import BUFFER, TRAINABLE, Opened, open_container, refuse_hidden_arrays
+from .tree import BUFFER, TRAINABLE, Opened, open_container
 
 Rebuild = Callable[[Sequence[Any]], Any]
 
@@ -28,13 +31,13 @@ class Step(NamedTuple):
 
     slot: int
     rebuild: Rebuild
-    children: tuple[int, ...]
+    children: itemgetter[Any]  # takes them out of all slots
 
 
 class InnerVector(NamedTuple):
     """A component vector within a model; `leaves` are the numbers of its leaves, in its order.
 
-    It is one value, made without steps; at a second place of the same vector the slot is -1.
+    It is one value, made without steps. At a second place of the same vector the slot is -1.
     """
 
     slot: int
@@ -47,9 +50,9 @@ class Walk(NamedTuple):
     """All of a model.
 
     `nodes` has, in preorder, groups and the numbers of leaves. A leaf is anything that is no
-    container; `paths`, `values`, `roles` and `slots` go by its number. It has no slot (-1) within a
-    component vector, and in a container that was walked at another place before. `odd`: some keys
-    cannot be part of a path.
+    container; `paths`, `values`, `roles` and `slots` go by its number. In a container that stands
+    at several places, a leaf has a number for each of them, and one slot. Leaves of component
+    vectors have none (-1). `odd`: some keys cannot be part of a path.
     """
 
     nodes: list[GroupPlan | int]
@@ -69,14 +72,16 @@ def walk(model: Any, share: bool = True) -> Walk:
     TypeError for what holds arrays and cannot be walked, ValueError for a cycle.
     """
     walker = _Walker(share)
-    walker.visit((), model, TRAINABLE, True)
+    walker.visit((), model, TRAINABLE, None)
     frames = walker.frames
     while frames:
         frame = frames[-1]
-        path, role, live = frame.path, frame.role, frame.live
+        path, role, before, slots = frame.path, frame.role, frame.before, frame.slots
         for key, value, own in frame.rest:
-            slot = walker.visit((*path, key), value, BUFFER if role == BUFFER else own, live)
-            frame.children.append(slot)
+            known = None if before is None else before[len(slots)]
+            slots.append(
+                walker.visit((*path, key), value, BUFFER if role == BUFFER else own, known)
+            )
             if frames[-1] is not frame:
                 break
         else:
@@ -85,18 +90,22 @@ def walk(model: Any, share: bool = True) -> Walk:
 
 
 class _Frame:
-    """A container that is being walked, and what is left of it."""
+    """A container that is being walked, and what is left of it.
 
-    __slots__ = ("children", "live", "path", "rebuild", "rest", "role", "slot", "value")
+    `slots` are those of its children so far; `before` is the whole list where this container was
+    walked at another place before.
+    """
+
+    __slots__ = ("before", "path", "rebuild", "rest", "role", "slot", "slots", "value")
 
     def __init__(
-        self, path: Path, value: Any, role: str, slot: int, live: bool, opened: Opened, keys: Any
+        self, path: Path, value: Any, role: str, slot: int, before: list[int] | None, opened: Opened
     ) -> None:
         self.path, self.value, self.role = path, value, role
-        self.slot, self.live = slot, live
+        self.slot, self.before = slot, before
         self.rebuild = opened.rebuild
-        self.children: list[int] = []
-        self.rest: Iterator[Any] = iter(zip(keys, opened.values, opened.roles, strict=True))
+        self.slots: list[int] = []
+        self.rest: Iterator[Any] = iter(())
 
 
 class _Walker:
@@ -109,56 +118,63 @@ class _Walker:
         self.odd = False
         self.share = share
         self.seen: dict[tuple[int, str], int] = {}  # slots by container and role
+        self.inside: dict[int, list[int]] = {}  # slots of the children, by slot of the container
         self.active: set[int] = set()  # containers that are open now
         self.alive: list[Any] = []  # containers are kept, so that no id is given out twice
 
-    def visit(self, path: Path, value: Any, role: str, live: bool) -> int:
-        """Take in what stands at a path; its slot. A container is entered."""
+    def visit(self, path: Path, value: Any, role: str, known: int | None) -> int:
+        """Take in what stands at a path, and give its slot; a container is entered.
+
+        `known` is the slot that it got at another place of the container around it.
+        """
         if is_vector(value):
-            return self._take_vector(path, value, role, live)
+            return self._take_vector(path, value, role, known)
         opened = open_container(value)
         if opened is None:
-            return self._take_leaf(path, value, role, live)
+            return self._take_leaf(path, value, role, self._new_slot() if known is None else known)
         if id(value) in self.active:
             raise ValueError(
                 f"the model contains itself at {format_path(path)!r}: a cycle has no parameters "
                 "in any order"
             )
         self.active.add(id(value))
-        slot, live = self._slot_of(value, role, live)
+        slot, is_new = self._slot_of(value, role, known)
+        frame = _Frame(path, value, role, slot, None if is_new else self.inside[slot], opened)
         keys = opened.keys
         if opened.kind != SEQUENCE:
             keys = tuple(key if type(key) is str else self._key(key) for key in keys)
+        frame.rest = iter(zip(keys, opened.values, opened.roles, strict=True))
         self.walked.nodes.append(GroupPlan(opened.kind, keys))
-        self.frames.append(_Frame(path, value, role, slot, live, opened, keys))
+        self.frames.append(frame)
         return slot
 
     def leave(self) -> None:
         """Close the innermost container."""
         frame = self.frames.pop()
         self.active.discard(id(frame.value))
-        if frame.live:
-            self.walked.steps.append(Step(frame.slot, frame.rebuild, tuple(frame.children)))
+        if frame.before is None:
+            self.inside[frame.slot] = frame.slots
+            self.walked.steps.append(Step(frame.slot, frame.rebuild, _getter(frame.slots)))
 
-    def _slot_of(self, value: Any, role: str, live: bool) -> tuple[int, bool]:
-        """The slot of a container, and whether it is to be made for this place."""
+    def _new_slot(self) -> int:
+        """A slot that nothing has yet."""
+        self.size += 1
+        return self.size - 1
+
+    def _slot_of(self, value: Any, role: str, known: int | None) -> tuple[int, bool]:
+        """The slot of a container, and whether this is its first place."""
         self.alive.append(value)
-        if not live:
-            return -1, False
-        known = self.seen.get((id(value), role)) if self.share else None
+        if known is None and self.share:
+            known = self.seen.get((id(value), role))
         if known is not None:
             return known, False
-        slot = self.seen[id(value), role] = self.size
-        self.size += 1
+        slot = self.seen[id(value), role] = self._new_slot()
         return slot, True
 
-    def _take_leaf(self, path: Path, value: Any, role: str, live: bool, slot: int = -1) -> int:
+    def _take_leaf(self, path: Path, value: Any, role: str, slot: int) -> int:
         """Note a leaf."""
         if type(value) is not np.ndarray and not is_traced(value):
             refuse_hidden_arrays(value, path)
-        if live:
-            slot = self.size
-            self.size += 1
         _, paths, values, roles, slots, *_ = self.walked
         self.walked.nodes.append(len(paths))
         paths.append(path)
@@ -167,20 +183,20 @@ class _Walker:
         slots.append(slot)
         return slot
 
-    def _take_vector(self, path: Path, vector: Any, role: str, live: bool) -> int:
+    def _take_vector(self, path: Path, vector: Any, role: str, known: int | None) -> int:
         """Note the leaves of a component vector: arrays all of them, also the numbers."""
-        slot, live = self._slot_of(vector, role, live)
+        slot, is_new = self._slot_of(vector, role, known)
         first = len(self.walked.paths)
         for inner, offset, node in vector._layout._walk():
             if isinstance(node, Leaf):
                 leaf = vector._at(vector._offset + offset, node, ())
                 if isinstance(leaf, np.generic):
                     leaf = view(vector._root, vector._offset + offset, node)
-                self._take_leaf(path + inner, leaf, role, False)
+                self._take_leaf(path + inner, leaf, role, -1)
             else:
                 self.walked.nodes.append(GroupPlan(node._kind, tuple(node._children)))
         leaves = range(first, len(self.walked.paths))
-        self.walked.vectors.append(InnerVector(slot if live else -1, path, vector, leaves))
+        self.walked.vectors.append(InnerVector(slot if is_new else -1, path, vector, leaves))
         return slot
 
     def _key(self, key: Any) -> Any:
@@ -195,8 +211,18 @@ class _Walker:
 def rebuild(steps: Sequence[Step], slots: list[Any]) -> Any:
     """Make all containers from the slots of the leaves; the root is in slot 0."""
     for slot, build, children in steps:
-        slots[slot] = build([slots[child] for child in children])
+        slots[slot] = build(children(slots))
     return slots[0]
+
+
+def _getter(slots: Sequence[int]) -> itemgetter[Any]:
+    """What takes the items of these slots, always as a list or a tuple."""
+    if not slots:
+        return itemgetter(slice(0, 0))
+    first, last = slots[0], slots[-1]
+    if len(slots) == last - first + 1 and all(b - a == 1 for a, b in pairwise(slots)):
+        return itemgetter(slice(first, last + 1))
+    return itemgetter(*slots)
 
 
 #: what stands for a position of a sequence in which nothing is chosen

@@ -9,10 +9,9 @@ author = "componentvec contributors"
 copyright = f"2026, {author}"
 version = release = installed_version(project)
 
-extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.mathjax"]
+extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc"]
 exclude_patterns = ["_build"]
 
-myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3  # a page may link to the headings of another
 
 autodoc_member_order = "bysource"

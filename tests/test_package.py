@@ -15,9 +15,10 @@ PACKAGE = ROOT / "componentvec"
 #: from the ground up: each module imports only from those before it
 ORDER = (
     "paths places plans patterns encoding nodes layouts instances registry tree storage sharing "
-    "lines tables display tracing assembly access protocols conveniences sequences vector packing "
-    "matrix_protocols blocks matrix rules walking container_rules restructure derivatives "
-    "quasi_newton files plot __init__"
+    "tables tracing hidden assembly access lines display protocols conveniences sequences selection "
+    "vector packing blocks matrix_protocols matrix files plot quasi_newton rules walking "
+    "container_rules parameters reading restructure derivatives unknowns bounds objective equations "
+    "constraints ode options progress solve fitting summaries __init__"
 ).split()
 
 

@@ -22,6 +22,7 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
+from componentvec.hidden import refuse_hidden_arrays
 from componentvec.tree import (
     BUFFER,
     MAPPING,
@@ -31,7 +32,6 @@ from componentvec.tree import (
     add_opener,
     buffer,
     open_container,
-    refuse_hidden_arrays,
     register,
     static,
 )

@@ -1,0 +1,102 @@
+"""Arrays that hide in objects that are not walked: parameters are never dropped silently."""
+
+from __future__ import annotations
+
+import types
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from .instances import class_attribute, stored_in
+from .paths import format_path
+from .tracing import is_traced, tracing
+from .tree import ATOMS, NEVER_WALKED, OPENERS, open_container
+
+# Collections that are not walked, but in which arrays may hide.
+_COLLECTIONS = (dict, list, tuple, set, frozenset, deque, types.MappingProxyType)
+
+
+def refuse_hidden_arrays(x: Any, path: Sequence[Any]) -> None:
+    """Raise TypeError where an object that is not walked holds floating or complex arrays.
+
+    Looked through: attributes, slots, collections, and the objects in them. Functions, classes,
+    modules and NumPy's own objects are static, whatever they hold.
+    """
+    cls = type(x)
+    if cls in ATOMS or issubclass(cls, NEVER_WALKED) or open_container(x) is not None:
+        return
+    stored = stored_in(x)
+    held = {name: value for (_, name), value in stored.slots.items()} | stored.attributes
+    cleared: dict[int, Any] = {}
+    names = [str(name) for name, value in held.items() if _holds_array(value, cleared)]
+    where = repr(format_path(path)) if path else "the model"
+    if names:
+        shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+        raise TypeError(
+            f"{where} is a {cls.__name__}, which is not registered and holds arrays in {shown}; "
+            f"register it with cv.register({cls.__name__}), or mark the field with cv.static() "
+            f"(outside a dataclass, cv.register({cls.__name__}, fields=()) does the same)"
+        )
+    if _holds_array(x, cleared):
+        wanted = "a dict, a list or a tuple" if issubclass(cls, _COLLECTIONS) else "a NumPy array"
+        raise TypeError(
+            f"{where} is a {cls.__name__}, which is not walked, and holds arrays; make it "
+            f"{wanted}, or mark the field with cv.static()"
+        )
+
+
+def _holds_array(value: Any, cleared: dict[int, Any]) -> bool:
+    """Whether a floating or complex array is found in a value, at any depth.
+
+    `cleared` has what was looked through and found empty, by id. It keeps those values alive, so
+    that no other can get the id of one of them; what is found empty here joins it.
+    """
+    seen: dict[int, Any] = {}
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        cls = type(item)
+        if issubclass(cls, np.ndarray):
+            if item.dtype.kind in "fc":
+                return True
+        elif not (
+            cls in ATOMS or id(item) in seen or id(item) in cleared or issubclass(cls, NEVER_WALKED)
+        ):
+            seen[id(item)] = item
+            if _is_array_like(item, cls):
+                return True
+            stack.extend(_contents(item, cls))
+    cleared.update(seen)
+    return False
+
+
+def _is_array_like(x: Any, cls: type) -> bool:
+    """Whether an object of another library presents itself as an array of floating numbers."""
+    protocols = [class_attribute(cls, name) for name in ("__array__", "__array_interface__")]
+    if protocols == [None, None] or is_traced(x) or open_container(x) is not None:
+        return False
+    try:
+        dtype = x.dtype if hasattr(x, "dtype") else np.asarray(x).dtype
+        return dtype.kind in "fc"
+    except Exception:  # whatever it is, it is not known to be harmless
+        return True
+
+
+def _contents(x: Any, cls: type) -> Iterator[Any]:
+    """Whatever an object stores."""
+    if is_traced(x):
+        yield tracing.value(x)
+        return
+    opened = None if cls in OPENERS else open_container(x)  # theirs may be numbers of an array
+    if opened is not None:
+        yield from opened.values
+        return
+    if issubclass(cls, (dict, types.MappingProxyType)):
+        yield from x.values()
+    elif issubclass(cls, _COLLECTIONS):
+        yield from x
+    stored = stored_in(x)
+    yield from stored.slots.values()
+    yield from stored.attributes.values()

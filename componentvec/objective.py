@@ -1,0 +1,151 @@
+"""The function that is minimized, as SciPy calls it: each number is computed once.
+
+SciPy asks for values, gradients and products with Hessians one by one, most often several at one
+x. One trace gives the value and, once asked for, the gradient; one more gives all products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .derivatives import _gradient_function, _one, pullback
+from .rules import flat
+from .unknowns import Unknowns
+
+NOTE = (
+    "autograd could not trace this function, which runs on plain numbers: write it with "
+    '"import autograd.numpy as np", or pass jac="2-point" for finite differences'
+)
+
+
+def add_note(error: Exception, run_plainly: Callable[[], Any]) -> None:
+    """Say what to do in an exception of a traced function that runs on plain numbers."""
+    try:
+        run_plainly()
+    except Exception:
+        return
+    if NOTE not in getattr(error, "__notes__", ()):
+        error.add_note(NOTE)
+
+
+class Objective:
+    """Value, gradient, Hessian and products with it of a user's function, at SciPy's x.
+
+    `jac` is what users give: None for derivatives by autograd, True where the function gives value
+    and gradient, or a callable; all else is left to SciPy, and only values are computed.
+    """
+
+    def __init__(
+        self, fun: Callable[..., Any], args: tuple[Any, ...], unknowns: Unknowns, jac: Any
+    ) -> None:
+        present = unknowns.present
+        self._unknowns, self._jac, self._args = unknowns, jac, args
+        self._call = lambda argument: fun(present(argument), *args)
+        self._function = (lambda argument: self._call(argument)[0]) if jac is True else self._call
+        self._key: bytes | None = None  # where the latest value was computed
+        self._gradient_key: bytes | None = None
+        self._product_key: bytes | None = None
+
+    def value(self, x: Any) -> Any:
+        """The value at x."""
+        x = as_buffer(x)
+        key = x.tobytes()
+        if key != self._key:
+            self._evaluate(x, key)
+        return self._value
+
+    def gradient(self, x: Any) -> np.ndarray:
+        """The gradient over the free entries: new memory."""
+        x = as_buffer(x)
+        key = x.tobytes()
+        if key == self._gradient_key:
+            pass
+        elif callable(self._jac):
+            gradient = self._jac(self._unknowns.view(x), *self._args)
+            self._gradient, self._gradient_key = self._unknowns.covector(gradient), key
+        else:
+            if key != self._key or self._x.tobytes() != key:  # a caller that reuses its x
+                self._evaluate(x, key)
+            if self._jac is None:
+                with self._noting(self._unknowns.argument(x)):
+                    gradient = flat(self._pullback(self._one))
+                self._gradient, self._gradient_key = np.array(gradient, dtype=float), key
+        return self._gradient.copy()
+
+    def known_gradient(self, x: Any) -> np.ndarray | None:
+        """The gradient at x where it was computed last, else None."""
+        return self._gradient if as_buffer(x).tobytes() == self._gradient_key else None
+
+    def product(self, x: Any, p: Any) -> np.ndarray:
+        """The Hessian over the free entries times p."""
+        x = as_buffer(x)
+        argument = self._unknowns.argument(x)
+        with self._noting(argument):
+            if x.tobytes() != self._product_key:
+                self._product_key = None
+                copied = self._unknowns.argument(x.copy())
+                slope = _gradient_function(self._function, "minimize")
+                self._second_pullback, _ = pullback(slope, copied)
+                self._product_key = x.tobytes()
+            direction = self._unknowns.argument(as_buffer(p))
+            return np.array(flat(self._second_pullback(direction)), dtype=float)
+
+    def hessian(self, x: Any) -> np.ndarray:
+        """The Hessian over the free entries."""
+        matrix = np.stack([self.product(x, unit) for unit in np.eye(np.size(x))])
+        return (matrix + matrix.T) / 2
+
+    def require_finite(self, x: np.ndarray) -> Any:
+        """The value at the start, ValueError where it is not finite."""
+        value = self.value(x)
+        if np.size(value) == 1 and not np.isfinite(np.asarray(value)).all():
+            raise ValueError(f"the function is not finite at x0: its value there is {value}")
+        return value
+
+    def _evaluate(self, x: np.ndarray, key: bytes) -> None:
+        """Compute the value, and what the gradient needs."""
+        self._key = None
+        argument = self._unknowns.argument(x)
+        if self._jac is None:
+            with self._noting(argument):
+                self._pullback, value = pullback(self._function, argument)
+                if isinstance(value, int | np.integer):  # of a branch that is constant
+                    value = float(value)
+                self._one = _one(value, "minimize")
+            self._value = float(np.reshape(value, ()))
+        elif self._jac is True:
+            self._value, gradient = self._call(argument)
+            self._gradient, self._gradient_key = self._unknowns.covector(gradient), key
+        else:
+            self._value = self._function(argument)
+        self._key, self._x = key, x
+
+    def _noting(self, argument: Any) -> Noting:
+        """Exceptions of the function, traced, at an argument."""
+        return Noting(lambda: _one(self._function(argument), "minimize"))
+
+
+class Noting:
+    """A block whose exceptions gain a note where the function runs on plain numbers."""
+
+    __slots__ = ("_run_plainly",)
+
+    def __init__(self, run_plainly: Callable[[], Any]) -> None:
+        self._run_plainly = run_plainly
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
+        if isinstance(error, Exception):
+            add_note(error, self._run_plainly)
+
+
+def as_buffer(x: Any) -> np.ndarray:
+    """What SciPy or another solver gives as x, as one contiguous axis of floating numbers."""
+    if type(x) is np.ndarray and x.dtype.kind in "fc" and x.ndim == 1 and x.flags.c_contiguous:
+        return x
+    return np.ascontiguousarray(x, dtype=complex if np.iscomplexobj(x) else float).reshape(-1)
