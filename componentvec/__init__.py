@@ -11,8 +11,9 @@ from .packing import merge
 from .plot import plot_blocks, plot_components
 from .quasi_newton import bfgs
 from .restructure import Restructure, destructure, trainables
+from .roots import root
 from .sequences import ComponentList
-from .solve import minimize, root
+from .solve import minimize
 from .summaries import summary
 from .tree import buffer, register, static
 from .vector import ComponentVector

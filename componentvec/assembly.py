@@ -217,9 +217,8 @@ def as_leaf(value: Any, path: Path) -> Any:
     listed = isinstance(value, list | tuple)
     if listed and any(is_traced(item) for item in _items(value)):
         return tracing.stack(value)
-    name = repr(format_path(path) or "the vector")
     if isinstance(value, np.ma.MaskedArray):
-        raise TypeError(f"{name}: a masked array has no place for its mask")
+        raise TypeError(f"{_named(path)}: a masked array has no place for its mask")
     try:
         array = np.asarray(value)
         if array.dtype.kind == "O" and (_all_numbers(value) if listed else type(value) is int):
@@ -228,19 +227,24 @@ def as_leaf(value: Any, path: Path) -> Any:
         elif listed and array.size:
             array = _of_precision(array, value)
     except OverflowError:
-        raise ValueError(f"{name}: an integer is too large for a float") from None
+        raise ValueError(f"{_named(path)}: an integer is too large for a float") from None
     except ValueError:
         raise TypeError(
-            f"{name}: a ragged list of numbers is no array; "
+            f"{_named(path)}: a ragged list of numbers is no array; "
             "make it a list of arrays for a sequence of components"
         ) from None
     if array.dtype.kind in _NUMERIC:
         return array
     given = f"an array of {array.dtype}" if isinstance(value, np.ndarray) else repr(value)[:60]
     raise TypeError(
-        f"{name}: expected numbers, arrays, or dicts, lists and tuples of them, "
+        f"{_named(path)}: expected numbers, arrays, or dicts, lists and tuples of them, "
         f"got {given} of type {type(value).__name__}"
     )
+
+
+def _named(path: Path) -> str:
+    """A path as an error shows it."""
+    return repr(format_path(path) or "the vector")
 
 
 def _of_precision(array: np.ndarray, value: Any) -> np.ndarray:

@@ -11,6 +11,7 @@ from .assembly import gather
 from .conveniences import data, is_vector, layout
 from .nodes import show_path
 from .places import Leaf
+from .returns import read
 from .unknowns import Unknowns, is_tree
 from .vector import ComponentVector, path_keys
 
@@ -34,7 +35,8 @@ class Box(NamedTuple):
         whole[slice(None) if unknowns.free is None else unknowns.free] = x
         active = np.zeros(whole.size, dtype=int)
         for side, mark in ((self.low, -1), (self.high, 1)):
-            active[np.isclose(whole, side, rtol=1e-8, atol=1e-10)] = mark
+            near = 1e-8 * np.maximum(np.abs(side), np.abs(unknowns.start))
+            active[np.isfinite(side) & (np.abs(whole - side) <= near)] = mark
         active[unknowns.is_fixed] = 0
         return active
 
@@ -163,7 +165,7 @@ def _side(side: Any, unknowns: Unknowns, default: float) -> np.ndarray:
             unknowns.layout._require_equal(layout(side), "a plain array")
         side = data(side)
     elif unknowns.layout is not None and is_tree(side):
-        side = unknowns.read(side, "bounds")
+        side = read(unknowns, side, "bounds")
     values = np.asarray(side)
     if values.dtype.kind not in "biufc":
         raise TypeError(f"bounds: expected numbers, got {side!r:.80}")

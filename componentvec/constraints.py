@@ -10,6 +10,7 @@ from scipy.sparse import issparse
 from scipy.sparse.linalg import LinearOperator
 
 from .equations import Equations
+from .returns import restrict
 from .unknowns import Unknowns
 
 
@@ -80,7 +81,7 @@ def _nonlinear(
 
         def hess(x: np.ndarray, weights: np.ndarray) -> Any:
             matrix = user_hess(unknowns.view(x.copy()), weights)
-            return unknowns.restrict(matrix, "the Hessian of a constraint", rows=True)
+            return restrict(unknowns, matrix, "the Hessian of a constraint", rows=True)
 
     elif exact and default and isinstance(hess, BFGS) and method == "trust-constr":
         hess = _exact_hessian(equations, unknowns)
@@ -127,7 +128,7 @@ def _jacobian(
         def given(x: np.ndarray) -> Any:
             matrix = jac(unknowns.view(x.copy()), *args)
             what = "the Jacobian of a constraint"
-            return unknowns.restrict(matrix, what, pairs=equations.paired)
+            return restrict(unknowns, matrix, what, pairs=equations.paired)
 
         return given
     return equations.jacobian if exact else None

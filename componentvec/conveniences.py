@@ -29,6 +29,9 @@ def _require_vector(v: Any) -> None:
 def data(v: Any) -> Any:
     """The buffer of a vector: a plain array of shape ``(size,)``, no copy.
 
+    Whatever the components are called. TypeError for what is no vector, and ValueError for a group
+    that holds an alias whose memory lies outside it.
+
     Examples
     --------
     >>> import componentvec as cv
@@ -40,7 +43,9 @@ def data(v: Any) -> Any:
 
 
 def layout(v: Any) -> Layout:
-    """The layout of a vector.
+    """The layout of a vector, whatever its components are called.
+
+    TypeError for what is no vector.
 
     Examples
     --------
@@ -55,7 +60,9 @@ def layout(v: Any) -> Layout:
 
 
 def labels(v: Any) -> list[str]:
-    """One label for each entry of a vector: ``"enc.w[2,1]"``.
+    """One label for each entry of a vector, as `Layout.labels` gives them.
+
+    TypeError for what is no vector.
 
     Examples
     --------
@@ -67,7 +74,9 @@ def labels(v: Any) -> list[str]:
 
 
 def asdict(v: Any) -> Any:
-    """The components as nested dicts and lists; leaves are views, numbers NumPy scalars.
+    """The components of a vector as nested dicts and lists.
+
+    Arrays are views, numbers NumPy scalars; a sequence is a list. TypeError for what is no vector.
 
     Examples
     --------

@@ -6,7 +6,9 @@ to the first one: a vector, a model, or a plain array.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+import warnings
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import autograd.numpy as anp
@@ -39,15 +41,28 @@ def grad(f: Function) -> Function:
     Returns
     -------
     callable
-        ``grad(f)(x, ...)``: for a vector, a ComponentVector of its layout, in units of `f` per
-        unit of each entry; for a model, a model of the same classes that has at each parameter the
-        gradient with respect to it, the total at all tied places, and None at buffers and static
-        parts; for a plain array, an array. It is new memory.
+        ``grad(f)(x, ...)``, in units of `f` per unit of each entry, on memory of its own. For a
+        vector, a ComponentVector of its layout and dtype. For a model, a model of the same classes,
+        made without ``__init__``, that has at each parameter what autograd gives for that array,
+        the total at all places that are tied, and None at buffers and static parts. For a plain
+        array, an array.
 
     Raises
     ------
     TypeError
-        Where `f` gives anything but one real number, or `x` holds integers.
+        Where `f` gives anything but one real number, and where `x` holds integers.
+    ValueError
+        For a model without parameters.
+
+    Warns
+    -----
+    UserWarning
+        Where the value of `f` does not depend on `x`, as autograd does; the gradient is zero.
+
+    Notes
+    -----
+    A complex component of a real vector, which is stored as pairs (re, im), has the pair
+    (d/d(re), d/d(im)) for gradient. Where all is complex, autograd's d/d(re) - i d/d(im) stands.
 
     Examples
     --------
@@ -58,7 +73,9 @@ def grad(f: Function) -> Function:
     """
 
     def gradient(x: Any, *args: Any, **kwargs: Any) -> Any:
-        return value_and_grad(f)(x, *args, **kwargs)[1]
+        argument = _Argument.of(x)
+        _, g = _value_and_gradient(argument.applied(f, args, kwargs), argument.vector, "grad")
+        return argument.gradient(g)
 
     return _named(gradient, f, "grad")
 
@@ -66,7 +83,15 @@ def grad(f: Function) -> Function:
 def value_and_grad(f: Function) -> Function:
     """Value and gradient of a function of one real value, at the cost of the gradient.
 
-    Parameters and errors are those of `grad`; the result is a pair (value, gradient).
+    Parameters
+    ----------
+    f
+        As for `grad`, with the same errors.
+
+    Returns
+    -------
+    callable
+        ``value_and_grad(f)(x, ...)`` is the pair of ``f(x, ...)`` and ``grad(f)(x, ...)``.
 
     Examples
     --------
@@ -79,8 +104,9 @@ def value_and_grad(f: Function) -> Function:
 
     def value_and_gradient(x: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         argument = _Argument.of(x)
-        vjp, value = pullback(argument.applied(f, args, kwargs), argument.vector)
-        return value, argument.gradient(vjp(_one(value, "grad")))
+        function = argument.applied(f, args, kwargs)
+        value, g = _value_and_gradient(function, argument.vector, "value_and_grad")
+        return value, argument.gradient(g)
 
     return _named(value_and_gradient, f, "value_and_grad")
 
@@ -97,13 +123,19 @@ def jacobian(f: Function) -> Function:
     Returns
     -------
     callable
-        ``jacobian(f)(x, ...)``: a ComponentMatrix of shape (entries of f, entries of x), its columns
-        labelled by `x`. For a plain array `x` and a plain result, autograd's array.
+        ``jacobian(f)(x, ...)``: a ComponentMatrix of shape (entries of `f`, entries of `x`), its
+        columns labelled by `x`. For a plain array `x` and a plain result, an array of the shape of
+        the result followed by that of `x`.
+
+    Raises
+    ------
+    TypeError
+        Where `f` gives anything but floating numbers, and where `x` holds integers.
 
     Notes
     -----
     It is built row by row (reverse mode), or column by column (forward mode) where there are more
-    rows than columns and all rules for that exist.
+    rows than columns and autograd has all the rules for that.
 
     Examples
     --------
@@ -125,16 +157,16 @@ def jacobian(f: Function) -> Function:
             if not is_vector(out) and open_container(out) is not None:
                 out = ComponentVector(out)
             rows.append(layout(out) if is_vector(out) else None)
-            if not is_vector(out):
-                _require_numbers(out, "jacobian")
-                shapes.append(np.shape(untraced(out)))
-                return anp.reshape(out, -1)
-            return flat(out)
+            _require_numbers(out, "jacobian")
+            if is_vector(out):
+                return flat(out)
+            shapes.append(np.shape(untraced(out)))
+            return anp.reshape(out, -1)
 
-        matrix = _jacobian(entries, argument.vector)
+        matrix = _jacobian(entries, argument.vector, warn=True)
         if argument.layout is None and rows[0] is None:
-            return matrix.reshape(shapes[0] + np.shape(untraced(x)))
-        return matrix if is_traced(matrix) else ComponentMatrix(matrix, rows[0], argument.layout)
+            return anp.reshape(matrix, shapes[0] + np.shape(untraced(x)))
+        return _labelled_matrix(matrix, rows[0], argument.layout)
 
     return _named(jacobian_of, f, "jacobian")
 
@@ -142,8 +174,17 @@ def jacobian(f: Function) -> Function:
 def hessian(f: Function) -> Function:
     """The Hessian of a function of one real value, by name on both sides.
 
-    Parameters and errors are those of `grad`; the result is a ComponentMatrix with the layout of
-    `x` on both sides (for a plain array, an array).
+    Parameters
+    ----------
+    f
+        As for `grad`, with the same errors; and a TypeError for complex `x`, since a Hessian is by
+        real entries.
+
+    Returns
+    -------
+    callable
+        ``hessian(f)(x, ...)``: a ComponentMatrix with the layout of `x` on both sides, in units of
+        `f` per unit of either entry. For a plain array, an array of its shape twice.
 
     Examples
     --------
@@ -160,11 +201,11 @@ def hessian(f: Function) -> Function:
             raise TypeError(
                 "a Hessian needs real entries; store complex components as pairs (dtype=float)"
             )
-        slope = _gradient_function(argument.applied(f, args, kwargs), "hessian")
+        slope = _gradient_function(argument.applied(f, args, kwargs), "hessian", True)
         matrix = _jacobian(lambda p: anp.reshape(flat(slope(p)), -1), argument.vector, reverse=True)
         if argument.layout is None:
-            return matrix.reshape(np.shape(untraced(x)) * 2)
-        return ComponentMatrix(matrix, argument.layout, argument.layout)
+            return anp.reshape(matrix, np.shape(untraced(x)) * 2)
+        return _labelled_matrix(matrix, argument.layout, argument.layout)
 
     return _named(hessian_of, f, "hessian")
 
@@ -172,12 +213,26 @@ def hessian(f: Function) -> Function:
 def hvp(f: Function) -> Function:
     """Products of the Hessian of a function of one real value with a vector.
 
+    Parameters
+    ----------
+    f
+        As for `grad`, with the same errors.
+
     Returns
     -------
     callable
-        ``hvp(f)(x, u, *args, **kwargs)`` is the Hessian at `x` times `u`, a vector of the layout of
-        `x`, a plain array of its size, or, for a model `x`, a model or a tree of parameters. It has
-        the kind of the gradient.
+        ``hvp(f)(x, u, *args, **kwargs)`` is the Hessian at `x` times `u`: a vector of the layout of
+        `x`, a tree with its names, or a plain array of its entries. For a model `x`, `u` may be a
+        model; for a plain array, an array of its shape. The product is of the kind of the gradient.
+
+    Raises
+    ------
+    ValueError
+        For `u` of another layout, size or shape.
+    TypeError
+        For complex `u` where `x` is real.
+    KeyError
+        For a tree `u` with missing or unknown names.
 
     Notes
     -----
@@ -194,9 +249,10 @@ def hvp(f: Function) -> Function:
 
     def product(x: Any, u: Any, *args: Any, **kwargs: Any) -> Any:
         argument = _Argument.of(x)
-        slope = _gradient_function(argument.applied(f, args, kwargs), "hvp")
+        direction = argument.direction(u)
+        slope = _gradient_function(argument.applied(f, args, kwargs), "hvp", True)
         vjp, _ = pullback(slope, argument.vector)
-        return argument.gradient(vjp(argument.direction(u)))
+        return argument.gradient(vjp(direction))
 
     return _named(product, f, "hvp")
 
@@ -214,9 +270,11 @@ class _Argument(NamedTuple):
         if is_vector(x):
             return cls(x, layout(x), None)
         if open_container(x) is None:
-            if isinstance(x, int) or np.asarray(untraced(x)).dtype.kind in "biu":
+            kind = np.asarray(untraced(x)).dtype.kind
+            if kind in "biu":
                 raise TypeError(f"derivatives need floating numbers, got {x!r:.60}; make it float")
-            return cls(x, None, None)
+            if kind in "fc":
+                return cls(x, None, None)
         vector, restructure = destructure(x)
         return cls(vector, restructure.layout, restructure)
 
@@ -232,52 +290,92 @@ class _Argument(NamedTuple):
         return g if self.restructure is None else self.restructure._gradient(g)
 
     def direction(self, u: Any) -> Any:
-        """A vector by which a Hessian is multiplied, in the space of the argument."""
+        """What a Hessian is multiplied with, in the space of the argument."""
         if self.restructure is not None:
-            return self.restructure._as_vector(np.asarray(u) if isinstance(u, list) else u)
-        if self.layout is None or is_traced(u):
-            return u
-        if open_container(u) is not None and not is_vector(u) and not isinstance(u, list):
-            return self.layout.pack(u)
-        if is_vector(u):
-            self.layout._require_equal(u._layout, "a plain array")
-            return u
-        return self.layout.wrap(np.asarray(u, dtype=self.vector._buffer.dtype))
+            return self.restructure._as_vector(u)
+        own = self.layout
+        is_tree = not is_vector(u) and open_container(u) is not None
+        if own is not None and is_vector(u):
+            own._require_equal(layout(u), "a plain array")
+            u = flat(u)
+        elif own is not None and is_tree and not _is_flat(u):
+            return own.pack(u)
+        if not is_traced(u):
+            u = np.asarray(u)
+        kind, wanted = np.asarray(untraced(u)).dtype.kind, untraced(flat(self.vector))
+        if kind not in "biufc":
+            raise TypeError(f"hvp expected an array of numbers to multiply with, got {u!r:.60}")
+        if kind == "c" and not np.iscomplexobj(wanted):
+            raise TypeError("hvp expected real numbers to multiply with, as x is real, got complex")
+        if np.shape(untraced(u)) != np.shape(wanted):
+            raise ValueError(
+                f"hvp expected an array of shape {np.shape(wanted)} to multiply with, as x has it, "
+                f"got shape {np.shape(untraced(u))}"
+            )
+        u = u if is_traced(u) else u.astype(np.asarray(wanted).dtype)
+        return u if own is None else own.wrap(u)
+
+
+def _is_flat(u: Any) -> bool:
+    """Whether a tree is a plain list of numbers, and so an array."""
+    return isinstance(u, list | tuple) and all(np.ndim(untraced(item)) == 0 for item in u)
+
+
+# -- what all of them are made of --------------------------------------------------------------
 
 
 def pullback(f: Function, x: Any) -> tuple[Function, Any]:
     """The linear map from a cotangent of the result to one of `x`, and the result.
 
-    Autograd's `make_vjp`, without its warning for a result that does not depend on `x`: the
-    derivative of such a one is zero.
+    Autograd's `make_vjp`, without its warning for a result that does not depend on `x`: that of a
+    constant gradient is no news.
     """
     value, node = _trace(f, x, VJPNode.new_root())
-    if node is None:
-        return lambda g: vspace(x).zeros(), value
-    return lambda g: backward_pass(g, node), value
+    return lambda g: _pulled(g, x, node), value
+
+
+def _pulled(g: Any, x: Any, node: Any) -> Any:
+    """A cotangent of a result carried back to `x`."""
+    return vspace(x).zeros() if node is None else backward_pass(g, node)
 
 
 def _pushforward(f: Function, x: Any, tangent: Any) -> Any:
-    """The derivative of the result along a tangent at `x`: as above, autograd's `make_jvp`."""
+    """The derivative of the result along a tangent at `x`: autograd's `make_jvp`, unwarned."""
     value, node = _trace(f, x, JVPNode.new_root(tangent))
     return vspace(value).zeros() if node is None else node.g
 
 
 def _trace(f: Function, x: Any, root: Any) -> tuple[Any, Any]:
     """The result of a function, and its node, or None where it does not depend on `x`."""
-    with trace_stack.new_trace() as trace:
-        end = f(new_box(x, trace, root))
+    before = trace_stack.top
+    try:
+        with trace_stack.new_trace() as trace:
+            end = f(new_box(x, trace, root))
+    finally:
+        trace_stack.top = before  # autograd leaves it as it is when a function raises
     return (end._value, end._node) if isbox(end) and end._trace == trace else (end, None)
 
 
-def _gradient_function(f: Function, name: str) -> Function:
+def _value_and_gradient(f: Function, x: Any, name: str, warn: bool = True) -> tuple[Any, Any]:
+    """Value and gradient of a function of a vector; `name` stands in errors."""
+    value, node = _trace(f, x, VJPNode.new_root())
+    one = _one(value, name)
+    if node is None and warn:
+        _warn_of_independence()
+    return value, _pulled(one, x, node)
+
+
+def _gradient_function(f: Function, name: str, warn: bool = False) -> Function:
     """The gradient of a function of a vector, to be differentiated once more."""
+    return lambda p: _value_and_gradient(f, p, name, warn)[1]
 
-    def slope(p: Any) -> Any:
-        vjp, value = pullback(f, p)
-        return vjp(_one(value, name))
 
-    return slope
+def _warn_of_independence() -> None:
+    """Autograd's warning, where it stands in the code of whoever called this package."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__package__") == __package__:
+        frame, level = frame.f_back, level + 1
+    warnings.warn("Output seems independent of input.", stacklevel=level)
 
 
 def _one(value: Any, name: str) -> Any:
@@ -297,43 +395,68 @@ def _one(value: Any, name: str) -> Any:
 def _require_numbers(value: Any, name: str) -> None:
     """TypeError for a result that is no number or array."""
     plain = flat(untraced(value))
-    if np.asarray(plain).dtype.kind not in "fc":
-        raise TypeError(
-            f"{name} needs a function of floating numbers, got a result of type "
-            f"{type(plain).__name__}: {str(plain)[:60]}"
-        )
+    if isinstance(plain, np.ndarray | np.generic | float | complex):
+        dtype = np.asarray(plain).dtype
+        if dtype.kind in "fc":
+            return
+        given = f"dtype {dtype}" if isinstance(plain, np.ndarray) else type(plain).__name__
+        remedy = "; use autograd.numpy" if dtype.kind == "O" else ""
+    else:
+        given, remedy = f"{type(plain).__name__}: {str(plain)[:60]}", ""
+    raise TypeError(f"{name} needs a function of floating numbers, got a result of {given}{remedy}")
 
 
-def _jacobian(f: Function, x: Any, reverse: bool = False) -> Any:
+def _jacobian(f: Function, x: Any, reverse: bool = False, warn: bool = False) -> Any:
     """The Jacobian of a function with a 1-D result, as a plain matrix."""
-    vjp, out = pullback(f, x)
-    size, complex_x = np.size(flat(untraced(x))), np.iscomplexobj(flat(untraced(x)))
+    out, node = _trace(f, x, VJPNode.new_root())
+    if node is None and warn:
+        _warn_of_independence()
+    entries = flat(untraced(x))
+    size, complex_x = np.size(entries), np.iscomplexobj(entries)
     if not reverse and size < np.size(untraced(out)) and not complex_x:
         try:
-            return _by_columns(f, x, size)
-        except NotImplementedError:
+            return _by_columns(f, x, out)
+        except (ArithmeticError, Warning):
+            raise
+        except Exception:  # reverse mode has traced it: a rule of forward mode is missing or wrong
             pass
-    return _by_rows(vjp, out, size, complex_x)
+    return _by_rows(lambda g: _pulled(g, x, node), out, size, complex_x)
 
 
-def _by_columns(f: Function, x: Any, size: int) -> np.ndarray:
+def _by_columns(f: Function, x: Any, out: Any) -> Any:
     """The Jacobian in forward mode."""
-    columns = [np.asarray(flat(_pushforward(f, x, e))) for e in vspace(x).standard_basis()]
-    return np.stack(columns, axis=1) if columns else np.zeros((0, size))
+    columns = [flat(_pushforward(f, x, e)) for e in vspace(x).standard_basis()]
+    plain = untraced(out)
+    if not columns:
+        return np.zeros((plain.size, 0), plain.dtype)
+    return _stacked(columns, plain.dtype, axis=1)
 
 
-def _by_rows(vjp: Function, out: Any, size: int, complex_x: bool) -> np.ndarray:
-    """The Jacobian in reverse mode; the imaginary part of a complex result is a row of its own."""
-    complex_out = np.iscomplexobj(out)
-    matrix = np.zeros((np.size(out), size), np.result_type(out, np.complex64 if complex_x else out))
-    for row in range(np.size(out)):
-        unit = np.zeros_like(out)
-        unit[row] = 1
-        matrix[row] = np.ravel(flat(vjp(unit)))
-        if complex_out and not complex_x:
-            unit[row] = -1j
-            matrix[row] += 1j * np.ravel(flat(vjp(unit)))
-    return matrix
+def _by_rows(vjp: Function, out: Any, size: int, complex_x: bool) -> Any:
+    """The Jacobian in reverse mode; a complex result of real entries takes two products a row."""
+    plain = untraced(out)
+    dtype = np.result_type(plain, np.complex64) if complex_x else plain.dtype
+    rows = []
+    for number in range(plain.size):
+        unit = np.zeros_like(plain)
+        unit[number] = 1
+        row = anp.reshape(flat(vjp(unit)), -1)
+        if plain.dtype.kind == "c" and not complex_x:
+            row = row + 1j * anp.reshape(flat(vjp(-1j * unit)), -1)
+        rows.append(row)
+    return _stacked(rows, dtype, axis=0) if rows else np.zeros((0, size), dtype)
+
+
+def _stacked(arrays: Sequence[Any], dtype: np.dtype, axis: int) -> Any:
+    """A matrix of rows or columns, traced where they are."""
+    if any(map(is_traced, arrays)):
+        return anp.stack(arrays, axis)
+    return np.stack(arrays, axis, dtype=dtype, casting="same_kind")
+
+
+def _labelled_matrix(matrix: Any, rows: Layout | None, cols: Layout | None) -> Any:
+    """A matrix with labels; a traced one, which a ComponentMatrix cannot hold, stays plain."""
+    return matrix if is_traced(matrix) else ComponentMatrix(matrix, rows, cols)
 
 
 def _named(function: Function, f: Function, verb: str) -> Function:

@@ -57,13 +57,13 @@ def decode(text: str | bytes) -> tuple[list[Plan], np.dtype]:
     plans = []
     missing = 1  # nodes that are announced and still to come
     for node in nodes:
+        if not 0 < missing <= len(nodes):
+            break
         plan = _plan(node, len(nodes))
         missing += len(plan.keys) - 1 if isinstance(plan, GroupPlan) else -1
-        if missing > len(nodes):
-            break
         plans.append(plan)
-    if missing:
-        raise ValueError("not the JSON of a layout: nodes are missing, or too many")
+    if missing or len(plans) < len(nodes):
+        raise ValueError("not the JSON of a layout: nodes are missing, or left over")
     return plans, _dtype(data["dtype"])
 
 
@@ -98,8 +98,8 @@ def _plan(node: Any, most: int) -> Plan:
         ):
             steps = None if strides is None else tuple(strides)
             return LeafPlan(tuple(shape), steps, owner, start or 0, bool(pairs))
-    kind = f"an object with {', '.join(sorted(fields))[:80]!r}" if fields else type(node).__name__
-    raise ValueError(f"not the JSON of a layout: a node is {kind}, and its fields do not fit")
+    shown = f"with fields {', '.join(sorted(fields))[:80]}" if fields else type(node).__name__
+    raise ValueError(f"not the JSON of a layout: bad node ({shown})")
 
 
 def _are_numbers(numbers: Any) -> bool:

@@ -18,6 +18,7 @@ from .derivatives import _jacobian, pullback
 from .layouts import Layout
 from .objective import Noting, as_buffer
 from .packing import untraced
+from .returns import restrict
 from .rules import flat
 from .tracing import is_traced
 from .unknowns import Unknowns, is_tree, layout_of_pairs
@@ -69,7 +70,7 @@ class Equations:
     def returned_jacobian(self, x: Any) -> Any:
         """The Jacobian that the function itself gives beside its values."""
         self(x)
-        return self._unknowns.restrict(self._returned, "the Jacobian", pairs=self.paired)
+        return restrict(self._unknowns, self._returned, "the Jacobian", pairs=self.paired)
 
     def hessian_product(self, x: Any, weights: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
         """The function that multiplies by the Hessian of a weighted sum of the values."""
@@ -166,7 +167,7 @@ def solver_jacobian(
 
         def given(x: np.ndarray) -> Any:
             matrix = jac(unknowns.view(as_buffer(x).copy()), *args, **(kwargs or {}))
-            return unknowns.restrict(matrix, "the Jacobian", pairs=equations.paired)
+            return restrict(unknowns, matrix, "the Jacobian", pairs=equations.paired)
 
         return given
     if jac is False or jac == "2-point":

@@ -15,7 +15,6 @@ from .equations import Equations, solver_jacobian
 from .objective import Objective
 from .options import reduced
 from .progress import Observer
-from .solve import require_one_axis
 from .unknowns import Unknowns
 
 
@@ -103,7 +102,8 @@ def least_squares(
     >>> np.round(res.stderr, 3)
     ComponentVector(height=0.115, rate=0.025)
     """
-    unknowns = require_one_axis(Unknowns(x0))
+    unknowns = Unknowns(x0)
+    unknowns.require_one_axis()
     if fixed is not None:
         unknowns.fix(fixed)
     box = read_bounds(bounds, unknowns, in_pairs=False)
@@ -170,7 +170,8 @@ def covariance(
     >>> np.sqrt(np.diag(cov)).tolist()
     [0.5, 0.7071067811865476, 0.7071067811865476]
     """
-    unknowns = require_one_axis(Unknowns(x, "x"))
+    unknowns = Unknowns(x, "x")
+    unknowns.require_one_axis("x")
     if fixed is not None:
         unknowns.fix(fixed)
     args = args if isinstance(args, tuple) else (args,)
@@ -260,8 +261,8 @@ def _least_squares_covariance(jacobian: np.ndarray, residuals: np.ndarray) -> np
     m, n = jacobian.shape
     unknown = np.full((n, n), np.inf)
     scale = np.linalg.norm(jacobian, axis=0)
-    if m <= n or not np.isfinite(scale).all() or not (scale > 0).all():
-        return unknown if n else np.empty((0, 0))
+    if not n or m <= n or not np.isfinite(scale).all() or not (scale > 0).all():
+        return unknown
     triangle, order = qr(jacobian / scale, mode="r", pivoting=True)
     triangle = triangle[:n]
     pivots = np.abs(np.diag(triangle))

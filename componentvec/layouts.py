@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .encoding import decode, encode
+from .entries import find_entry, write_labels
 from .nodes import Group, PathLike, show_path
 from .paths import format_path
 from .places import Leaf, LeafPlan
@@ -35,9 +36,25 @@ above = _Above()
 class Layout(Group):
     """Immutable map from paths to places (offset, shape, strides) in one buffer.
 
-    Layouts are made by `ComponentVector`, `destructure` and `Layout.from_json`; `v.layout` is the
-    one of a vector. They are hashable, comparable, picklable and cheap to share. Wherever a path is
-    an argument, a path string (``"enc.layers[0].w"``) or a tuple of keys will do.
+    Layouts come from vectors (``v.layout``), from `destructure` and from `Layout.from_json`. They
+    are hashable, comparable, picklable and cheap to share. Wherever a path is an argument, a path
+    string (``"enc.layers[0].w"``) or a tuple of keys (``("enc", "layers", 0, "w")``) will do.
+
+    Attributes
+    ----------
+    size : int
+        Number of buffer entries.
+    dtype : numpy.dtype
+        Dtype that a vector made by this layout has.
+    ties : tuple of tuple of str
+        Paths that share memory, each group with its owner first.
+
+    Notes
+    -----
+    Two layouts are equal when they give the same paths, in the same kinds of container and the same
+    order, the same places, shapes and owners. Dtypes are not compared.
+
+    Look-ups are exact: first a top-level name as it stands, then a parsed path.
 
     Examples
     --------
@@ -45,12 +62,12 @@ class Layout(Group):
     >>> layout = cv.ComponentVector(a=1.0, b=[2.0, 3.0], c={"w": [[1.0, 2.0]]}).layout
     >>> layout.size
     5
-    >>> layout.labels()
-    ['a', 'b[0]', 'b[1]', 'c.w[0,0]', 'c.w[0,1]']
-    >>> layout.slice("c.w"), layout.shape("c.w")
-    (slice(3, 5, None), (1, 2))
-    >>> layout.wrap([1.0, 2.0, 3.0, 4.0, 5.0]).b.tolist()
-    [2.0, 3.0]
+    >>> layout.paths()
+    ('a', 'b', 'c.w')
+    >>> "c.w" in layout, "w" in layout
+    (True, False)
+    >>> layout["c"].labels()
+    ['w[0,0]', 'w[0,1]']
     """
 
     __slots__ = ()
@@ -75,26 +92,30 @@ class Layout(Group):
         return self._dtype
 
     def paths(self) -> tuple[str, ...]:
-        """Path strings of all leaves, in buffer order, then of tied aliases."""
+        """Path strings of all leaves, in buffer order, then of tied aliases.
+
+        Examples
+        --------
+        >>> import componentvec as cv
+        >>> cv.ComponentVector({"w": [1.0], "odd key": [{"x": 2.0}]}).layout.paths()
+        ('w', "['odd key'][0].x")
+        """
         leaves = self._leaves
         own = [format_path(path) for path, _, leaf in leaves if not leaf.alias]
         return (*own, *(format_path(path) for path, _, leaf in leaves if leaf.alias))
 
     def labels(self) -> list[str]:
-        """One label for each of the `size` entries: ``"enc.w[2,1]"``; aliases do not appear."""
-        labels = [""] * self._size
-        for path, offset, leaf in self._leaves:
-            if leaf.alias:
-                continue
-            text = format_path(path)
-            entries = leaf.entries(offset).reshape(-1, 2 if leaf.pairs else 1).tolist()
-            for index, found in zip(np.ndindex(leaf.shape), entries, strict=True):
-                label = f"{text}[{','.join(map(str, index))}]" if index else text
-                if leaf.pairs:
-                    labels[found[0]], labels[found[1]] = label + ".re", label + ".im"
-                else:
-                    labels[found[0]] = label
-        return labels
+        """One label for each entry, `size` in all; aliases of tied leaves do not appear.
+
+        Indices count from 0. Complex numbers that are stored as pairs have two entries.
+
+        Examples
+        --------
+        >>> import componentvec as cv
+        >>> cv.ComponentVector(a=1.0, w=[[2.0, 3.0]], z=4j).layout.labels()
+        ['a', 'w[0,0]', 'w[0,1]', 'z.re', 'z.im']
+        """
+        return write_labels(self._leaves, self._size)
 
     @property
     def ties(self) -> tuple[tuple[str, ...], ...]:
@@ -109,14 +130,40 @@ class Layout(Group):
         return tuple(tuple(groups[owner]) for owner in sorted(groups))
 
     def shape(self, path: PathLike) -> tuple[int, ...]:
-        """Shape of a leaf; KeyError for an unknown path, ValueError for a group."""
+        """Shape of a leaf.
+
+        Raises
+        ------
+        KeyError
+            For an unknown path.
+        ValueError
+            For a group.
+
+        Examples
+        --------
+        >>> import componentvec as cv
+        >>> cv.ComponentVector(c={"w": [[1.0, 2.0]]}).layout.shape("c.w")
+        (1, 2)
+        """
         return self._leaf(path)[1].shape
 
     def slice(self, path: PathLike) -> slice:
         """Slice of the buffer that holds the entries of a component.
 
-        Raises KeyError for an unknown path, and ValueError for a tied alias that is not contiguous
-        (`index` has its entries) or a group that holds an alias from elsewhere.
+        Raises
+        ------
+        KeyError
+            For an unknown path.
+        ValueError
+            For a tied alias that is not contiguous (`index` has its entries), and for a group that
+            holds an alias whose memory lies outside it.
+
+        Examples
+        --------
+        >>> import componentvec as cv
+        >>> layout = cv.ComponentVector(a=1.0, c={"w": [2.0, 3.0], "b": 4.0}).layout
+        >>> layout.slice("c"), layout.slice(("c", "b"))
+        (slice(1, 4, None), slice(3, 4, None))
         """
         offset, node = self._find(path)
         if isinstance(node, Group):
@@ -132,13 +179,27 @@ class Layout(Group):
         return slice(low, high)
 
     def index(self, label_or_path: PathLike) -> np.ndarray:
-        """Flat integer indices of the entries of a component or a label, shape ``(n,)``.
+        """Flat integer indices of the entries of a component or a label.
 
-        They come in the order of the component's own entries, also for aliases. KeyError where
-        neither a path nor a label is so named.
+        Returns
+        -------
+        ndarray of int, shape (n,)
+            In the order of the component's own entries, also for aliases in any order of memory.
+
+        Raises
+        ------
+        KeyError
+            Where neither a path nor a label is so named.
+
+        Examples
+        --------
+        >>> import componentvec as cv
+        >>> layout = cv.ComponentVector(a=1.0, w=[[2.0, 3.0], [4.0, 5.0]]).layout
+        >>> layout.index("w").tolist(), layout.index("w[1,0]").tolist()
+        ([1, 2, 3, 4], [3])
         """
         if self._seek(label_or_path) is None:
-            entry = self._entry(label_or_path)
+            entry = find_entry(self, label_or_path)
             if entry is not None:
                 return np.array([entry], dtype=np.intp)
         offset, node = self._find(label_or_path)
@@ -152,9 +213,19 @@ class Layout(Group):
     def mask(self, *patterns: PathLike) -> np.ndarray:
         """Boolean array of shape ``(size,)``, True where any pattern matches.
 
-        Patterns are path strings in which ``*`` stands for any one key and ``**`` for any number
-        of keys, none included: ``"layers[*].w"``, ``"**.bias"``. A group that matches covers its
-        entries. KeyError where a pattern matches nothing, ValueError where it is malformed.
+        Parameters
+        ----------
+        *patterns
+            Path strings in which ``*`` stands for any one key, also a position, and ``**`` for any
+            number of keys, none included: ``"layers[*].w"``, ``"**.bias"``. A group that matches
+            covers its entries.
+
+        Raises
+        ------
+        KeyError
+            Where a pattern matches nothing.
+        ValueError
+            Where one is malformed.
 
         Examples
         --------
@@ -200,19 +271,56 @@ class Layout(Group):
         buffer
             One axis of `size` entries, contiguous; a list is made an array.
 
+        Returns
+        -------
+        ComponentVector
+            With the dtype of the buffer. Writing to either is writing to both.
+
         Raises
         ------
         ValueError
             For a wrong size, another number of axes, or memory that is not contiguous.
+        TypeError
+            For a buffer of no numbers.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import componentvec as cv
+        >>> layout = cv.ComponentVector(a=0.0, b=[0.0, 0.0]).layout
+        >>> buffer = np.array([1.0, 2.0, 3.0])
+        >>> v = layout.wrap(buffer)
+        >>> v.b += 10
+        >>> buffer.tolist()
+        [1.0, 12.0, 13.0]
         """
         return above.wrap(self, buffer)
 
     def zeros(self, dtype: Any = None) -> ComponentVector:
-        """A new vector of zeros."""
+        """A new vector of zeros.
+
+        Examples
+        --------
+        >>> import componentvec as cv
+        >>> cv.ComponentVector(a=1.0, b=[2.0, 3.0]).layout.zeros().tolist()
+        [0.0, 0.0, 0.0]
+        """
         return above.wrap(self, np.zeros(self._size, self._dtype if dtype is None else dtype))
 
     def full(self, value: Any) -> ComponentVector:
-        """A new vector whose entries are all `value` (or broadcast from it)."""
+        """A new vector whose entries are all `value`, or broadcast from it.
+
+        Raises
+        ------
+        TypeError
+            For what is no number, and for a complex number in a real vector.
+
+        Examples
+        --------
+        >>> import componentvec as cv
+        >>> cv.ComponentVector(a=1.0, b=[2.0, 3.0]).layout.full(7).tolist()
+        [7.0, 7.0, 7.0]
+        """
         given = np.asarray(value)
         if given.dtype.kind not in "biufc" or (given.dtype.kind == "c" and self._dtype.kind != "c"):
             raise TypeError(f"entries of {self._dtype} cannot be filled with {value!r}")
@@ -221,14 +329,31 @@ class Layout(Group):
     def pack(self, tree: Any) -> ComponentVector:
         """A new vector from a nested tree with the same names.
 
-        Tied aliases may be left out. KeyError for missing or unknown names, ValueError for other
-        shapes or unequal values at tied names, TypeError for complex data in real components.
+        Parameters
+        ----------
+        tree
+            Dicts, lists, dataclasses, vectors and so on. Leaves have the shapes of this layout,
+            and tied aliases may be left out.
+
+        Returns
+        -------
+        ComponentVector
+            A copy, with the dtype of this layout.
+
+        Raises
+        ------
+        KeyError
+            For missing or unknown names.
+        ValueError
+            For other shapes, and for unequal values at tied names.
+        TypeError
+            For complex data in real components, and for what is no number.
 
         Examples
         --------
         >>> import componentvec as cv
         >>> layout = cv.ComponentVector(a=0.0, b=[0.0, 0.0]).layout
-        >>> layout.pack({"a": 1, "b": [2, 3]}).tolist()
+        >>> layout.pack({"b": [2, 3], "a": 1}).tolist()
         [1.0, 2.0, 3.0]
         """
         return above.pack(self, tree)
@@ -236,23 +361,41 @@ class Layout(Group):
     # -- other layouts ---------------------------------------------------------------------------
 
     def to_json(self) -> str:
-        """The layout as plain data in JSON."""
+        """The layout as plain data, in JSON.
+
+        Examples
+        --------
+        >>> import componentvec as cv
+        >>> layout = cv.ComponentVector(a=[1.0, 2.0]).layout
+        >>> cv.Layout.from_json(layout.to_json()) == layout
+        True
+        """
         self._require_whole()
         return encode(self._plan(), self._dtype)
 
     @classmethod
     def from_json(cls, s: str | bytes) -> Layout:
-        """The layout that `to_json` wrote; ValueError for anything else.
+        """The layout that `to_json` wrote.
 
-        Every place is checked to lie inside the buffer.
+        Raises
+        ------
+        ValueError
+            For anything else. Every place is checked to lie inside the buffer.
         """
         return cls._build(*decode(s))
 
     def tie(self, alias: PathLike, owner: PathLike) -> Layout:
         """A new layout in which the leaf `alias` is another name for the leaf `owner`.
 
-        Both have the same shape. Aliases of `alias` come along. KeyError for unknown names;
-        ValueError for unequal shapes, or where `alias` is tied to another leaf already.
+        Both have the same shape. Aliases of `alias` come along.
+
+        Raises
+        ------
+        KeyError
+            For unknown names.
+        ValueError
+            For unequal shapes, where `alias` is tied to another leaf already, or where one of its
+            aliases could not be read from `owner` at even steps.
 
         Examples
         --------

@@ -38,10 +38,8 @@ class MatrixProtocols(NDArrayOperatorsMixin):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         out = kwargs.get("out", ())
         operands = (*inputs, *out)
-        if any(map(is_traced, operands)):  # autograd's own rules, with this matrix as an array
-            return getattr(ufunc, method)(*map(plain, inputs), **kwargs)
-        if any(map(_is_foreign, operands)):
-            return NotImplemented
+        if any(is_traced(x) or _is_foreign(x) for x in operands):
+            return NotImplemented  # what autograd traces comes back here with plain operands
         call: Callable[..., Any] = getattr(ufunc, method)
         axes: Axes = ()
         if method == "__call__" and ufunc.signature is None:

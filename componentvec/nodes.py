@@ -10,21 +10,18 @@ from __future__ import annotations
 
 import bisect
 import itertools
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
 
+from .entries import refuse_ambiguous
 from .paths import SEQUENCE, Key, Path, check_key, format_path, parse_path, unknown
 from .patterns import match
 from .places import GroupPlan, Leaf, LeafPlan, Plan, Shape
 from .plans import grow
 
 PathLike = str | tuple[Key, ...]
-
-_COUNT = r"(?:0|[1-9][0-9]{0,17})"
-_INDEX = re.compile(rf"\[({_COUNT}(?:,{_COUNT})*)\]\Z")
 
 
 class Group:
@@ -87,7 +84,7 @@ class Group:
 
         def make(group: GroupPlan, places: Sequence[tuple[int, Any]], base: int, end: int) -> Any:
             layout = cls._new(group, places, base, end - base, dtype)
-            layout._refuse_ambiguous()
+            refuse_ambiguous(layout)
             return layout
 
         root = grow(plans, make)
@@ -179,7 +176,10 @@ class Group:
         """Offset and node of a path, or a KeyError that lists the names there are."""
         found = self._seek(path)
         if found is None:
-            raise KeyError(unknown(show_path(path), self._names_near(path)))
+            message = unknown(show_path(path), self._names_near(path))
+            if not all(isinstance(key, str | int) for key in self._keys(path) or ()):
+                message += "; a path is one leaf or one group, layout.mask chooses several"
+            raise KeyError(message)
         return found
 
     def _seek(self, path: Any) -> tuple[int, Any] | None:
@@ -252,69 +252,16 @@ class Group:
             i for i, (_, at, other) in enumerate(self._leaves) if other is leaf and at == offset
         )
 
-    def _entry(self, label: Any) -> int | None:
-        """The entry of a label that is no path, or None."""
-        if not isinstance(label, str):
-            return None
-        part = label[-3:] if label.endswith((".re", ".im")) else ""
-        for end in (part, "") if part else ("",):
-            name = label.removesuffix(end)
-            index = _INDEX.search(name)
-            found = (name, ()) if end else None
-            if index is not None and (not end or self._seek(name) is None):
-                found = name[: index.start()], tuple(map(int, index[1].split(",")))
-            entry = self._entry_at(*found, end) if found else None
-            if entry is not None:
-                return entry
-        return None
-
-    def _entry_at(self, path: str, index: tuple[int, ...], part: str) -> int | None:
-        """The entry of a leaf at an index, or None where there is no such entry."""
-        offset, leaf = self._seek(path) or (0, None)
-        if not isinstance(leaf, Leaf) or leaf.pairs != bool(part):
-            return None
-        if len(index) != len(leaf.shape) or any(
-            i >= n for i, n in zip(index, leaf.shape, strict=True)
-        ):
-            return None
-        steps = (i * step for i, step in zip(index, leaf.strides, strict=True))
-        entry = offset + sum(steps) + (part == ".im")
-        return entry if 0 <= entry < self._size else None
-
-    def _refuse_ambiguous(self) -> None:
-        """ValueError where a key, as it stands, is the path or a label of another component."""
-        for key in self._children:
-            if not isinstance(key, str) or key.isidentifier():
-                continue
-            if self._is_path(key) or self._entry(key) is not None:
-                raise ValueError(
-                    f"ambiguous names: the key {key!r} reads like the path of another component; "
-                    "rename one of them"
-                )
-
-    def _is_path(self, key: str) -> bool:
-        """Whether a key of this group, taken apart, is the path of another component."""
-        try:
-            keys = parse_path(key)
-        except ValueError:
-            return False
-        plain = list(itertools.takewhile(lambda part: isinstance(part, str | int), keys))
-        if len(plain) < len(keys) and not isinstance(keys[len(plain)], slice):
-            return False  # a wildcard, which no path has
-        return bool(plain) and keys != (key,) and self._descend(plain) is not None
-
     def _matching(self, patterns: Sequence[PathLike]) -> list[bool]:
         """For each leaf, in preorder, whether any of the patterns covers it."""
         chosen = [False] * len(self._leaves)
         for pattern in patterns:
-            matched = match(self._pattern(pattern), self)
+            keys = self._pattern(pattern)
+            matched = match(keys, self)
             if matched is None:
-                raise KeyError(
-                    f"pattern {show_path(pattern)!r} matches nothing: "
-                    + unknown(
-                        show_path(pattern), [format_path(path) for path, _, _ in self._leaves]
-                    )
-                )
+                shown = show_path(pattern)
+                names = [format_path(path) for path, _, _ in self._leaves]
+                raise KeyError(f"pattern {shown!r} matches nothing: {unknown(shown, names)}")
             chosen = [a or b for a, b in zip(chosen, matched, strict=True)]
         return chosen
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .derivatives import _gradient_function, _one, pullback
+from .returns import covector
 from .rules import flat
 from .unknowns import Unknowns
 
@@ -43,8 +44,8 @@ class Objective:
     ) -> None:
         present = unknowns.present
         self._unknowns, self._jac, self._args = unknowns, jac, args
-        self._call = lambda argument: fun(present(argument), *args)
-        self._function = (lambda argument: self._call(argument)[0]) if jac is True else self._call
+        call = self._call = lambda argument: fun(present(argument), *args)
+        self._function = (lambda argument: call(argument)[0]) if jac is True else call
         self._key: bytes | None = None  # where the latest value was computed
         self._gradient_key: bytes | None = None
         self._product_key: bytes | None = None
@@ -65,7 +66,7 @@ class Objective:
             pass
         elif callable(self._jac):
             gradient = self._jac(self._unknowns.view(x), *self._args)
-            self._gradient, self._gradient_key = self._unknowns.covector(gradient), key
+            self._gradient, self._gradient_key = covector(self._unknowns, gradient), key
         else:
             if key != self._key or self._x.tobytes() != key:  # a caller that reuses its x
                 self._evaluate(x, key)
@@ -99,9 +100,10 @@ class Objective:
         return (matrix + matrix.T) / 2
 
     def require_finite(self, x: np.ndarray) -> Any:
-        """The value at the start, ValueError where it is not finite."""
+        """The value at the start; TypeError for no real number, ValueError for one not finite."""
         value = self.value(x)
-        if np.size(value) == 1 and not np.isfinite(np.asarray(value)).all():
+        _one(_as_float(value), "minimize")
+        if not np.isfinite(value):
             raise ValueError(f"the function is not finite at x0: its value there is {value}")
         return value
 
@@ -112,20 +114,18 @@ class Objective:
         if self._jac is None:
             with self._noting(argument):
                 self._pullback, value = pullback(self._function, argument)
-                if isinstance(value, int | np.integer):  # of a branch that is constant
-                    value = float(value)
-                self._one = _one(value, "minimize")
+                self._one = _one(_as_float(value), "minimize")
             self._value = float(np.reshape(value, ()))
         elif self._jac is True:
             self._value, gradient = self._call(argument)
-            self._gradient, self._gradient_key = self._unknowns.covector(gradient), key
+            self._gradient, self._gradient_key = covector(self._unknowns, gradient), key
         else:
             self._value = self._function(argument)
         self._key, self._x = key, x
 
     def _noting(self, argument: Any) -> Noting:
         """Exceptions of the function, traced, at an argument."""
-        return Noting(lambda: _one(self._function(argument), "minimize"))
+        return Noting(lambda: _one(_as_float(self._function(argument)), "minimize"))
 
 
 class Noting:
@@ -142,6 +142,11 @@ class Noting:
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
         if isinstance(error, Exception):
             add_note(error, self._run_plainly)
+
+
+def _as_float(value: Any) -> Any:
+    """An integer, as constant branches of functions give it, as a float; all else as it is."""
+    return float(value) if isinstance(value, int | np.integer) else value
 
 
 def as_buffer(x: Any) -> np.ndarray:

@@ -14,6 +14,7 @@ from .derivatives import _jacobian
 from .matrix import ComponentMatrix
 from .objective import Noting
 from .packing import untraced
+from .returns import read, restrict
 from .rules import flat
 from .tracing import is_traced
 from .unknowns import Unknowns
@@ -123,8 +124,7 @@ class _State(Unknowns):
 
     def __init__(self, y0: Any, keep_complex: bool) -> None:
         super().__init__(y0, "y0", keep_complex=keep_complex)
-        if self.layout is None and len(self.shape) > 1:
-            raise ValueError(f"y0 must have one axis, got shape {self.shape}")
+        self.require_one_axis("y0")
 
     def over_time(self, y: np.ndarray) -> Any:
         """States over time, shape (n, nt), with labelled rows."""
@@ -144,7 +144,7 @@ class _State(Unknowns):
 
     def entrywise(self, values: Any, what: str) -> np.ndarray:
         """A number for each entry of SciPy's y."""
-        values = np.asarray(self.read(values, what))
+        values = np.asarray(read(self, values, what))
         return np.repeat(values, 2) if self.paired and values.size < self.start.size else values
 
 
@@ -174,8 +174,9 @@ class _Derivative:
             self._latest = None
             if latest_t == t and key == y.tobytes():
                 return values
-        state = self._state
-        return np.array(self._entries(t, state.argument(np.array(y, dtype=state.x0.dtype))))
+        if y.ndim == 2:  # a vectorized function of plain states
+            return np.array(self._fun(t, y.copy(), *self._args))
+        return np.array(self._entries(t, self._state.argument(y.copy())))
 
     def jacobian(self, t: float, y: np.ndarray) -> np.ndarray:
         """The Jacobian by autograd."""
@@ -186,7 +187,7 @@ class _Derivative:
     def _entries(self, t: float, argument: Any) -> Any:
         """What the function returns, traced or not, in the entries of SciPy's y."""
         state = self._state
-        found = state.read(self._fun(t, state.present(argument), *self._args), "the derivative")
+        found = read(state, self._fun(t, state.present(argument), *self._args), "the derivative")
         if state.paired and np.size(untraced(found)) < state.start.size:
             found = anp.reshape(anp.stack([anp.real(found), anp.imag(found)], axis=1), (-1,))
         return found if is_traced(found) else np.asarray(flat(found))
@@ -199,12 +200,12 @@ def _jacobian_for_scipy(
     if jac is True:
         return derivative.jacobian
     if callable(jac):
-        return lambda t, y: state.restrict(
-            jac(t, state.view(np.array(y)), *args), "the Jacobian", pairs=state.paired
+        return lambda t, y: restrict(
+            state, jac(t, state.view(np.array(y)), *args), "the Jacobian", pairs=state.paired
         )
     if jac is None or isinstance(jac, str):
         return None
-    return state.restrict(jac, "the Jacobian", pairs=state.paired)
+    return restrict(state, jac, "the Jacobian", pairs=state.paired)
 
 
 class _Event:

@@ -8,7 +8,8 @@ import numpy as np
 
 from .conveniences import is_vector
 from .matrix import ComponentMatrix
-from .unknowns import Unknowns
+from .returns import read
+from .unknowns import Unknowns, is_tree
 
 #: for each such option, the axes that go over the entries
 _AXES: dict[str, tuple[int, ...]] = {
@@ -35,13 +36,15 @@ def reduced(options: dict[str, Any], unknowns: Unknowns) -> dict[str, Any]:
 
 def _reduce(name: str, value: Any, unknowns: Unknowns) -> Any:
     """One option."""
-    if is_vector(value):
-        value = unknowns.read(value, name)
+    if is_vector(value) or (name in _AXES and is_tree(value)):
+        value = read(unknowns, value, name)
     elif isinstance(value, ComponentMatrix):
         value = np.asarray(value)
     if name not in _AXES or not isinstance(value, np.ndarray | list | tuple):
         return value
     array = np.asarray(value)
+    if unknowns.paired and array.dtype.kind == "c":
+        array = np.ascontiguousarray(array).view(float)
     size = unknowns.start.size
     for axis in _AXES[name]:
         if axis >= array.ndim:

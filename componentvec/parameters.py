@@ -12,7 +12,7 @@ from .access import fill, view
 from .assembly import result_dtype
 from .layouts import Layout
 from .packing import untraced
-from .paths import Path, check_key, format_path
+from .paths import Path, format_path
 from .places import LeafPlan, c_strides
 from .sharing import Place, find_places
 from .tracing import is_traced
@@ -163,10 +163,7 @@ def _eligible(walked: Walk, roles: Sequence[str], scalars: bool) -> list[int]:
         if role in roles and _is_parameter(value, scalars or number in inside)
     ]
     if walked.odd:
-        for number in eligible:
-            path = walked.paths[number]
-            for depth, key in enumerate(path):
-                check_key(key, path[:depth])
+        prune(walked.nodes, dict.fromkeys(eligible, LeafPlan(())))  # only to check the keys
     return eligible
 
 

@@ -25,7 +25,7 @@ def grow(plans: Sequence[Plan], make: Callable[[GroupPlan, Places, int, int], An
     """The root of the tree that a plan describes.
 
     `make(group, places, base, end)` makes a group from the (offset, node) of its children; owning
-    leaves are laid out in the order of the plan. ValueError where the plan is no tree, or a leaf
+    leaves are laid out in the order of the plan. ValueError where a name is given twice, or a leaf
     does not fit its place.
     """
     leaves = iter(_lay_out([plan for plan in plans if isinstance(plan, LeafPlan)]))
@@ -33,8 +33,7 @@ def grow(plans: Sequence[Plan], make: Callable[[GroupPlan, Places, int, int], An
     root = None
     end = 0
     for plan in plans:
-        if root is not None:
-            raise ValueError("a layout has one root: nodes are left over")
+        assert root is None
         if isinstance(plan, GroupPlan):
             if len(set(plan.keys)) < len(plan.keys):
                 raise ValueError(f"a name is given twice: {plan.keys}")
@@ -52,8 +51,7 @@ def grow(plans: Sequence[Plan], make: Callable[[GroupPlan, Places, int, int], An
                 groups[-1][1].append((base, node))
             else:
                 root = node
-    if root is None:
-        raise ValueError("nodes of the layout are missing")
+    assert root is not None
     return root
 
 

@@ -280,24 +280,21 @@ class Restructure:
                     f"restructure expected a vector of its own layout, got one with another: "
                     f"{own._difference(p._layout)}; to go by position alone, give a plain array"
                 )
-            array = flat(p)
-        elif isinstance(p, np.ndarray) or (is_traced(p) and open_container(p) is None):
-            array = p
-        elif open_container(p) is None:
-            raise TypeError(
-                f"restructure expected a vector, a 1-D array or a tree of parameters, got "
-                f"{type(p).__name__}"
-            )
-        else:
+        elif not isinstance(p, np.ndarray) and (not is_traced(p) or open_container(p) is not None):
+            if open_container(p) is None:
+                raise TypeError(
+                    f"restructure expected a vector, a 1-D array or a tree of parameters, got "
+                    f"{type(p).__name__}"
+                )
             return self.pack(p)
-        plain = untraced(array)
-        self._require_entries(plain if isinstance(plain, np.ndarray) else np.asarray(plain))
+        plain = np.asanyarray(flat(untraced(p)))
+        self._require_entries(plain)
         wanted = _floating(plain.dtype, own._dtype)
         if wanted is not None:
-            array = cast(array, wanted)
-        elif array is not p:
+            return wrap(own, cast(flat(p), wanted))
+        if is_vector(p):
             return p
-        return wrap(own, array if is_traced(array) else np.ascontiguousarray(array))
+        return wrap(own, p if is_traced(p) else np.ascontiguousarray(p))
 
     def _require_entries(self, plain: np.ndarray) -> None:
         """An error where an array does not have the entries of the layout."""

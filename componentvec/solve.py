@@ -1,4 +1,4 @@
-"""Solvers by name: SciPy's `minimize` and `root` for vectors, models and plain arrays."""
+"""Minima by name: SciPy's `minimize` for vectors, models and plain arrays."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from scipy.optimize import LbfgsInvHessProduct, OptimizeResult
 
 from .bounds import Box, read_bounds
 from .constraints import has_constraints, read_constraints
-from .equations import Equations, solver_jacobian
 from .objective import Objective
 from .options import reduced
 from .progress import Observer, Progress
 from .quasi_newton import bfgs
+from .returns import covector, restrict
 from .unknowns import Unknowns
 
 _DERIVATIVE_FREE = frozenset({"nelder-mead", "powell", "cobyla", "cobyqa"})
@@ -23,8 +23,9 @@ _TAKE_CONSTRAINTS = frozenset({"cobyla", "cobyqa", "slsqp", "trust-constr"})
 _TAKE_BOUNDS = _TAKE_CONSTRAINTS | {"nelder-mead", "powell", "l-bfgs-b", "tnc"}
 _TAKE_HESSIAN = frozenset({"trust-exact", "dogleg"})
 _TAKE_PRODUCTS = frozenset({"newton-cg", "trust-ncg", "trust-krylov", "trust-constr"})
+#: for finite differences, SciPy takes out what equal bounds hold, and breaks callbacks on the way
+_REMOVE_EQUAL = frozenset({"slsqp", "l-bfgs-b"})
 _METHODS = _TAKE_BOUNDS | _TAKE_HESSIAN | _TAKE_PRODUCTS | {"bfgs", "cg"}
-_WITH_JACOBIAN = frozenset({"hybr", "lm"})
 
 
 def minimize(
@@ -129,11 +130,14 @@ def minimize(
     >>> np.round(res.jac.peak.center, 6).tolist(), res.active_mask.tolist()
     ([2.0, 2.0], [0, 0, -1, -1])
     """
-    unknowns = require_one_axis(Unknowns(x0))
+    unknowns = Unknowns(x0)
+    unknowns.require_one_axis()
     if fixed is not None:
         unknowns.fix(fixed)
     box = read_bounds(bounds, unknowns, in_pairs=True)
     method, key = _choose_method(method, box, constraints)
+    if box is not None and (key == "tnc" or (key in _REMOVE_EQUAL and _is_difference(jac))):
+        unknowns.fix(unknowns.is_fixed | (box.low == box.high))
     if isinstance(jac, str) and jac == "cs":
         unknowns.refuse_complex_step()
     args = args if isinstance(args, tuple) else (args,)
@@ -144,7 +148,6 @@ def minimize(
     if not x.size:
         return _label(_unmoved(value, key), unknowns, box, key)
 
-    by_hand = jac is None or jac is True or callable(jac)
     hess, hessp = _second_derivatives(hess, hessp, key, jac, args, objective, unknowns)
     line = Progress() if progress else None
     observer = None
@@ -152,7 +155,7 @@ def minimize(
         with_state = key == "trust-constr"
         observer = Observer(callback, unknowns, objective, line, with_state=with_state)
     given: dict[str, Any] = {
-        "jac": None if values_only else objective.gradient if by_hand else jac,
+        "jac": None if values_only else jac if _is_difference(jac) else objective.gradient,
         "hess": hess,
         "hessp": hessp,
         "callback": observer,
@@ -180,11 +183,9 @@ def minimize(
     return _label(result, unknowns, box, key)
 
 
-def require_one_axis(unknowns: Unknowns) -> Unknowns:
-    """What is solved for, an array of no more than one axis."""
-    if unknowns.layout is None and len(unknowns.shape) > 1:
-        raise ValueError(f"x0 must have one axis, got shape {unknowns.shape}")
-    return unknowns
+def _is_difference(jac: Any) -> bool:
+    """Whether SciPy takes finite differences."""
+    return jac is not None and jac is not True and not callable(jac)
 
 
 def _choose_method(method: Any, box: Box | None, constraints: Any) -> tuple[Any, str]:
@@ -223,24 +224,24 @@ def _second_derivatives(
 
     Beside a gradient by hand, that is where the method could not run without.
     """
-    traced = jac is None or jac is True or callable(jac)
-    if hess is None and key in _TAKE_HESSIAN and traced:
+    exact = not _is_difference(jac)
+    if hess is None and key in _TAKE_HESSIAN and exact:
         hess = objective.hessian
     elif callable(hess):
         user_hess = hess
 
         def hess(x: np.ndarray) -> Any:
             matrix = user_hess(unknowns.view(x), *args)
-            return unknowns.restrict(matrix, "the Hessian", rows=True)
+            return restrict(unknowns, matrix, "the Hessian", rows=True)
 
-    elif hess is None and hessp is None and key in _TAKE_PRODUCTS and traced:
+    elif hess is None and hessp is None and key in _TAKE_PRODUCTS and exact:
         optional = key in ("newton-cg", "trust-constr")
         hessp = objective.product if jac is None or not optional else None
     if callable(hessp) and hessp != objective.product:
         user_hessp = hessp
 
         def hessp(x: np.ndarray, p: np.ndarray) -> np.ndarray:
-            return unknowns.covector(user_hessp(unknowns.view(x), unknowns.direction(p), *args))
+            return covector(unknowns, user_hessp(unknowns.view(x), unknowns.direction(p), *args))
 
     return hess, hessp
 
@@ -279,6 +280,8 @@ def _stopped(x: np.ndarray, objective: Objective, key: str) -> OptimizeResult:
 
 def _label(result: Any, unknowns: Unknowns, box: Box | None, key: str) -> OptimizeResult:
     """A result of SciPy's with labels, whole, on memory of its own."""
+    if not isinstance(result, dict) or "x" not in result:
+        raise TypeError(f"a method returns an OptimizeResult with x, got {type(result).__name__}")
     result = OptimizeResult(result)
     x = np.array(result.x, dtype=float).reshape(-1)
     result["x"] = unknowns.vector(x)
@@ -327,105 +330,3 @@ class _WholeProduct(LbfgsInvHessProduct):
     def todense(self) -> np.ndarray:
         """All of it as an array."""
         return self._matmat(np.eye(self.shape[0]))
-
-
-def root(
-    fun: Callable[..., Any],
-    x0: Any,
-    args: Any = (),
-    method: str = "hybr",
-    jac: Any = None,
-    **scipy_options: Any,
-) -> OptimizeResult:
-    """Solve equations for named unknowns: `scipy.optimize.root`, by name.
-
-    Parameters
-    ----------
-    fun
-        ``fun(x, *args)`` gives as many numbers as there are unknowns: a ComponentVector, a dict or
-        another tree of arrays, or an array, zero at the solution. `x` is what `x0` is.
-    x0
-        Start: a ComponentVector, a model, or an array. It is never changed. Complex numbers,
-        unknowns and equations alike, are solved as pairs (re, im).
-    args
-        Further arguments of `fun` and `jac`, a tuple or a single one.
-    method
-        Any of SciPy's.
-    jac
-        None for exact derivatives by autograd, for ``"hybr"`` and ``"lm"``; the others have no use
-        for a Jacobian. True where `fun` gives values and Jacobian; a callable, whose result may be
-        a ComponentMatrix; False or ``"2-point"`` for MINPACK's finite differences, ``"3-point"``
-        and ``"cs"`` for those of `scipy.optimize.least_squares`.
-    **scipy_options
-        `tol`, `callback` (which gets x and values as users know them) and `options` of SciPy; all
-        others are taken as options of the method.
-
-    Returns
-    -------
-    scipy.optimize.OptimizeResult
-        SciPy's own, in which ``x`` is a ComponentVector, ``fun`` one if `fun` gives names, and
-        ``model`` the solution as a model in its own dtypes. All arrays are new memory, in double
-        precision.
-
-    Raises
-    ------
-    ValueError
-        The values at `x0` are not finite, or not as many as the unknowns.
-    TypeError
-        `x0` is neither vector, model nor array of numbers. Exceptions of `fun` come through as in
-        `minimize`.
-
-    Examples
-    --------
-    >>> import autograd.numpy as np
-    >>> import componentvec as cv
-    >>> start = cv.ComponentVector(x=1.0, y=1.0)
-    >>> res = cv.root(lambda v: {"circle": v.x**2 + v.y**2 - 4, "line": v.x - v.y}, start)
-    >>> np.round(res.x, 6)
-    ComponentVector(x=1.414214, y=1.414214)
-    >>> res.fun.keys()
-    ['circle', 'line']
-    """
-    unknowns = Unknowns(x0)
-    args = args if isinstance(args, tuple) else (args,)
-    key = method.lower() if isinstance(method, str) else ""
-    known = {name: scipy_options.pop(name, None) for name in ("tol", "callback", "options")}
-    options = reduced({**(known["options"] or {}), **scipy_options}, unknowns)
-    equations = Equations(fun, args, unknowns, "equations", with_jacobian=jac is True)
-    x = unknowns.x0
-    values = equations.require_finite(x)
-    if values.size != x.size and key != "lm":
-        raise ValueError(
-            f"root needs as many equations as unknowns, got {values.size} for {x.size}"
-        )
-    if not x.size:
-        message = "Nothing is to be solved for."
-        result = OptimizeResult(x=x, fun=values, success=True, status=1, message=message, nfev=1)
-        return _label_root(result, unknowns, equations)
-    if key in _WITH_JACOBIAN:
-        jac = solver_jacobian(jac, args, equations, unknowns)
-        jac = None if jac == "2-point" else jac
-        if jac == equations.jacobian and options.get("col_deriv"):
-            jac = lambda x: np.ascontiguousarray(equations.jacobian(x).T)  # noqa: E731
-    callback = known["callback"]
-    if callback is not None:
-        user_callback = callback
-
-        def callback(x: np.ndarray, f: np.ndarray) -> Any:
-            return user_callback(unknowns.view(x.copy()), equations.labelled(f))
-
-    result = scipy.optimize.root(
-        equations, x, method=method, jac=jac, tol=known["tol"], callback=callback, options=options
-    )
-    return _label_root(result, unknowns, equations)
-
-
-def _label_root(result: Any, unknowns: Unknowns, equations: Equations) -> OptimizeResult:
-    """A result of SciPy's root with labels, on memory of its own."""
-    result = OptimizeResult(result)
-    x = np.array(result.x, dtype=float).reshape(-1)
-    result["x"] = unknowns.vector(x)
-    result["fun"] = equations.labelled(result.fun)
-    if unknowns.is_model:
-        result["model"] = unknowns.model(x)
-    return result

@@ -136,7 +136,8 @@ def _standard_errors(res: Any, cov: Any, own: Layout | None, size: int) -> np.nd
     matrix = np.asarray(cov)
     if matrix.shape != (size, size):
         raise ValueError(f"cov must have the shape {(size, size)}, got {matrix.shape}")
-    return np.sqrt(np.diag(matrix))
+    with np.errstate(invalid="ignore"):
+        return np.sqrt(np.diag(matrix))
 
 
 def _ties(own: Layout | None) -> dict[int, str]:

@@ -7,22 +7,22 @@ vectors, models or plain arrays, always whole. Everything between the two is her
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 import autograd.numpy as anp
 import numpy as np
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from .assembly import as_pairs
 from .conveniences import data, is_vector, layout
 from .layouts import Layout
 from .matrix import ComponentMatrix
-from .packing import pack, untraced
+from .packing import untraced
+from .paths import Path
 from .places import LeafPlan
 from .restructure import Restructure, destructure
-from .rules import flat
 from .tracing import is_traced
 from .tree import open_container
 from .vector import wrap
@@ -75,6 +75,8 @@ class Unknowns:
             vector, self._restructure = destructure(x0)
             self.layout = self._restructure.layout
             return data(vector)
+        if isinstance(x0, np.ma.MaskedArray):
+            raise TypeError(f"{name}: a masked array has no place for its mask; use fixed=")
         try:
             values = np.atleast_1d(np.asarray(x0))
         except ValueError:
@@ -94,6 +96,11 @@ class Unknowns:
         return self._restructure is not None
 
     @property
+    def spare(self) -> Container[Path]:
+        """Paths of a model that are passed over in trees of its parameters."""
+        return () if self._restructure is None else self._restructure._spare
+
+    @property
     def x0(self) -> np.ndarray:
         """Where SciPy starts: new memory."""
         return self.start.copy() if self.free is None else self.start[self.free]
@@ -106,6 +113,11 @@ class Unknowns:
             mask[:] = True
             mask[self.free] = False
         return mask
+
+    def require_one_axis(self, name: str = "x0") -> None:
+        """ValueError for an array of several axes."""
+        if self.layout is None and len(self.shape) > 1:
+            raise ValueError(f"{name} must have one axis, got shape {self.shape}")
 
     def fix(self, fixed: Any) -> None:
         """Take entries out of what is solved for: patterns, or a boolean mask."""
@@ -265,70 +277,10 @@ class Unknowns:
                 whole[:, self.free] = matrix
                 matrix = whole
             else:
-                matrix = self._through(matrix, self._selection.T)
+                matrix = product(matrix, self.selection.T)
         if (self.entries is None and rows is None) or not isinstance(matrix, np.ndarray):
             return matrix
         return ComponentMatrix(matrix, rows, self.entries)
-
-    # -- what users return, as SciPy takes it ----------------------------------------------------
-
-    def read(self, values: Any, what: str) -> Any:
-        """A flat array of what has the names of the unknowns: a vector, a tree or a flat array.
-
-        It may be traced. ValueError for another size, KeyError for other names.
-        """
-        if is_vector(values):
-            own = layout(values)
-            if self.layout is None or own == self.layout:
-                flat_values = flat(values)
-            elif own == self.entries:
-                return flat(values)
-            else:
-                flat_values = flat(pack(self.layout, values))
-        elif self.layout is not None and is_tree(values):
-            spare = self._restructure._spare if self._restructure is not None else ()
-            flat_values = flat(pack(self.layout, values, spare))
-        else:
-            if isinstance(values, list | tuple):
-                values = anp.array(values)
-            flat_values = anp.reshape(values, (-1,)) if is_traced(values) else np.ravel(values)
-        given, size = untraced(flat_values), self.start.size
-        if given.dtype.kind not in "biufc":
-            raise TypeError(f"{what} must hold numbers, got {type(values).__name__}")
-        if given.size not in ((size, size // 2) if self.paired else (size,)):
-            raise ValueError(
-                f"{what} must have {size // 2 if self.paired else size} entries, "
-                f"got shape {np.shape(given)}"
-            )
-        if given.dtype.kind == "c" and not self.paired and self.start.dtype.kind != "c":
-            raise TypeError(f"{what} must be real, got {given.dtype}")
-        return flat_values
-
-    def covector(self, gradient: Any) -> np.ndarray:
-        """A gradient that the user gives, over the free entries: new memory."""
-        whole = self._whole_covector(gradient, "the gradient")
-        return whole if self.free is None else whole[self.free]
-
-    def _whole_covector(self, gradient: Any, what: str) -> np.ndarray:
-        """A gradient that the user gives, over all real entries: new memory."""
-        values = np.array(self.read(gradient, what))
-        if self.paired and values.size < self.start.size:
-            return values.astype(complex).conj().view(float)
-        values = values.astype(float, copy=False)
-        if self.is_model and is_tree(gradient) and not is_vector(gradient):
-            values[self._imaginary] *= -1.0
-        return values
-
-    @property
-    def _imaginary(self) -> np.ndarray:
-        """Positions of imaginary parts in a real vector with pairs."""
-        assert self.layout is not None
-        found = [
-            leaf.entries(offset)[..., 1].reshape(-1)
-            for _, offset, leaf in self.layout._leaves
-            if leaf.pairs and not leaf.alias
-        ]
-        return np.concatenate(found) if found else np.empty(0, dtype=np.intp)
 
     def direction(self, p: np.ndarray) -> Any:
         """A direction over the free entries as users get it: whole, labelled, zero where fixed."""
@@ -337,49 +289,13 @@ class Unknowns:
             whole = whole.view(complex)
         return whole if self.layout is None else wrap(self.layout, whole)
 
-    def restrict(self, matrix: Any, what: str, *, rows: bool = False, pairs: bool = False) -> Any:
-        """A matrix that the user gives over all entries, for SciPy: real, over the free ones.
-
-        Restricted are the columns, with `rows` both sides. Where `pairs` is set, each row of a
-        complex matrix belongs to a complex number. Sparse matrices and linear operators stay
-        what they are.
-        """
-        if isinstance(matrix, ComponentMatrix):
-            if matrix.cols is not None and self.layout is not None and matrix.cols != self.entries:
-                self.layout._require_equal(matrix.cols, "a plain array")
-            matrix = np.asarray(matrix)
-        elif is_tree(matrix):  # the gradient of one value
-            matrix = self._whole_covector(matrix, what)
-        sparse = issparse(matrix) or isinstance(matrix, LinearOperator)
-        if not sparse:
-            matrix = _real_matrix(np.atleast_2d(matrix), self.start.size, self.paired, pairs, what)
-        size = self.start.size
-        if matrix.shape[1] != size or (rows and matrix.shape[0] != size):
-            expected = f"({size if rows else 'm'}, {size})"
-            raise ValueError(f"{what} must have the shape {expected}, got {matrix.shape}")
-        if self.free is None:
-            return matrix
-        if not sparse:
-            matrix = matrix[:, self.free]
-            return matrix[self.free] if rows else matrix
-        selection = self._selection
-        matrix = self._through(matrix, selection)
-        return self._through(selection.T, matrix) if rows else matrix
-
     @property
-    def _selection(self) -> csr_array:
+    def selection(self) -> csr_array:
         """The matrix of shape (all, free) that puts free entries in their places."""
         assert self.free is not None
         shape = self.start.size, self.free.size
         ones = np.ones(self.free.size)
         return csr_array((ones, (self.free, np.arange(self.free.size))), shape=shape)
-
-    @staticmethod
-    def _through(left: Any, right: Any) -> Any:
-        """A product of sparse matrices and linear operators."""
-        if isinstance(left, LinearOperator) or isinstance(right, LinearOperator):
-            return aslinearoperator(left) @ aslinearoperator(right)
-        return left @ right
 
 
 def is_tree(value: Any) -> bool:
@@ -419,23 +335,8 @@ def layout_of_pairs(own: Layout) -> Layout:
     return Layout._build(plans, np.dtype(float))
 
 
-def _real_matrix(
-    matrix: np.ndarray, size: int, complex_columns: bool, complex_rows: bool, what: str
-) -> np.ndarray:
-    """A Jacobian of complex numbers as one of their pairs (re, im).
-
-    With complex columns, a row of a real result is a gradient by autograd's convention, and that
-    of a complex one the derivative of an analytic function.
-    """
-    if matrix.ndim != 2 or matrix.dtype.kind not in "biufc":
-        raise TypeError(f"{what} must be a matrix of numbers, got shape {matrix.shape}")
-    if complex_columns and matrix.shape[1] == size // 2:
-        matrix = matrix.astype(complex)
-        if complex_rows:
-            matrix = np.stack([matrix, -1j * matrix], axis=1).reshape(-1, size // 2)
-        return np.ascontiguousarray(matrix.conj()).view(float)
-    if complex_rows and matrix.dtype.kind == "c":
-        return np.stack([matrix.real, matrix.imag], axis=1).reshape(-1, matrix.shape[1])
-    if matrix.dtype.kind == "c":
-        raise TypeError(f"{what} must be real, got {matrix.dtype}")
-    return matrix
+def product(left: Any, right: Any) -> Any:
+    """A product of sparse matrices and linear operators."""
+    if isinstance(left, LinearOperator) or isinstance(right, LinearOperator):
+        return aslinearoperator(left) @ aslinearoperator(right)
+    return left @ right

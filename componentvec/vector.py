@@ -272,6 +272,8 @@ def wrap(layout: Layout, buffer: Any) -> Any:
     if type(buffer) is not np.ndarray:
         if is_traced(buffer):
             return tracing.wrap(layout, buffer)
+        if isinstance(buffer, list | tuple) and any(map(is_traced, buffer)):
+            return tracing.wrap(layout, tracing.stack(buffer))
         if isinstance(buffer, ComponentVector):
             layout._require_equal(buffer._layout)
         if isinstance(buffer, np.ma.MaskedArray):

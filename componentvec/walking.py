@@ -200,7 +200,7 @@ class _Walker:
         return slot
 
     def _key(self, key: Any) -> Any:
-        """A key as a plain string or integer; an odd one as it is, which only leaves may refuse."""
+        """A key as a plain string or integer; an odd one as it is, for `prune` to refuse."""
         try:
             return check_key(key, ())
         except TypeError:
@@ -235,7 +235,7 @@ def prune(
     """The plan of the chosen leaves alone, their numbers in its order, and the paths cut off.
 
     A group without any chosen leaf goes; only in a sequence, where positions must stay, an empty
-    group is left in its place.
+    group is left in its place. TypeError for a key of any other group that is no name.
     """
     children, kept = _children(nodes, plans)
     plan: list[Plan] = []
@@ -251,6 +251,9 @@ def prune(
             order.append(node)
             plan.append(plans[node])
         else:
+            for key in node.keys if kept[position] else ():
+                if type(key) not in (str, int):
+                    check_key(key, path)
             named = list(zip(node.keys, children[position], strict=True))
             spare.update((*path, key) for key, child in named if not kept[child])
             if node.kind != SEQUENCE or not kept[position]:

@@ -284,6 +284,15 @@ def test_an_unknown_path_is_a_key_error_with_the_closest_name():
         layout.index(("layers", 2))
 
 
+@pytest.mark.parametrize("path", ["layers[*].w", "layers[0:1].w", "**.w", "*"])
+def test_a_pattern_is_no_path(path):
+    """A KeyError that says what is."""
+    layout = layout_of(MODEL)
+    for look_up in (layout.slice, layout.shape, layout.index, layout.__getitem__):
+        with pytest.raises(KeyError, match="no component .*layout.mask chooses several"):
+            look_up(path)
+
+
 @pytest.mark.parametrize("key", [None, 1.5, b"a", ("a", None), True])
 def test_a_path_of_other_keys_is_a_type_error(key):
     """Keys are strings and integers."""
@@ -861,6 +870,10 @@ def test_what_to_json_writes_is_read():
         nodes(ROOT, LEAF, LEAF),
         nodes(ROOT),
         nodes(LEAF),
+        nodes({"keys": []}, {"keys": ["a", "b"]}, LEAF),
+        nodes({"keys": []}, LEAF),
+        json.dumps({"componentvec": 1, "dtype": "<f8", "nodes": {"shape": [2]}}),
+        nodes({"keys": ["a", "b"]}, {"shape": [2**58]}, {"shape": [2**58]}),
         nodes({"keys": ["a", "b"]}, LEAF),
         nodes({"keys": ["a", "a"]}, LEAF, LEAF),
         nodes({"keys": ["a.b", "a"]}, LEAF, {"keys": ["b"]}, LEAF),

@@ -1,6 +1,8 @@
 """Callbacks by name, and the line of progress."""
 
+import inspect
 import io
+import itertools
 import re
 import sys
 
@@ -8,13 +10,15 @@ import autograd.numpy as np
 import pytest
 import scipy.optimize
 from scipy.optimize import OptimizeResult
+from scipy.optimize._minimize import MINIMIZE_METHODS
 
 import componentvec as cv
 
 METHODS = (
-    "Nelder-Mead Powell CG BFGS Newton-CG L-BFGS-B TNC COBYLA COBYQA SLSQP trust-constr dogleg "
-    "trust-ncg trust-exact trust-krylov"
-).split()
+    *("Nelder-Mead", "Powell", "CG", "BFGS", "Newton-CG", "L-BFGS-B", "TNC", "COBYLA"),
+    *("COBYQA",) * ("cobyqa" in MINIMIZE_METHODS),
+    *("SLSQP", "trust-constr", "dogleg", "trust-ncg", "trust-exact", "trust-krylov"),
+)
 
 
 def start():
@@ -124,7 +128,7 @@ def test_stop_iteration_ends_the_run(method, form):
     assert len(seen) == 1
     assert type(res.x) is cv.ComponentVector
     if method not in ("COBYLA", "COBYQA"):  # SciPy's words
-        assert not res.success and "StopIteration" in res.message
+        assert not res.success and "callback" in res.message
         assert res.status == (3 if method == "trust-constr" else 99)
 
 
@@ -152,11 +156,16 @@ def test_stop_iteration_ends_a_method_of_ones_own():
 def test_stop_iteration_of_the_function_is_not_swallowed():
     """Only callbacks may end a run."""
 
+    calls = []
+
     def fun(v):
-        raise StopIteration
+        calls.append(1)
+        if len(calls) == 5:
+            raise StopIteration
+        return float(loss(v))
 
     with pytest.raises(StopIteration):
-        cv.minimize(fun, start(), jac="2-point", method="Powell")
+        cv.minimize(fun, start(), method="Powell")
 
 
 def test_exceptions_of_a_callback_come_through():
@@ -187,7 +196,7 @@ def test_callback_that_is_a_builtin_or_an_object_works():
     assert watcher.seen == sorted(watcher.seen, reverse=True)
     cv.minimize(loss, start(), callback=watcher.method)
     assert type(watcher.seen[-1]) is cv.ComponentVector
-    cv.minimize(loss, start(), callback=id)
+    cv.minimize(loss, start(), callback=max)
 
 
 def test_counts_of_callbacks_are_those_of_scipy():
@@ -228,7 +237,8 @@ def test_progress_updates_its_line_on_a_terminal(monkeypatch):
     assert len(lines) == res.nit + 1
     assert written.count("\n") == 1 and written.endswith("\n")
     assert all(
-        len(after.rstrip("\n")) >= len(before.rstrip()) for before, after in zip(lines, lines[1:])
+        len(after.rstrip("\n")) >= len(before.rstrip())
+        for before, after in itertools.pairwise(lines)
     )
     monkeypatch.setattr(sys, "stderr", Terminal())
     monkeypatch.setattr("componentvec.progress._PAUSE", 1e9)
@@ -279,15 +289,15 @@ def test_callbacks_of_least_squares_and_root_are_labelled():
     """In both of SciPy's forms, where SciPy has them."""
     t = np.linspace(0, 1, 5)
     seen = []
-    if "callback" in scipy.optimize.least_squares.__code__.co_varnames or True:
 
-        def callback(intermediate_result):
-            seen.append(intermediate_result.x)
+    def callback(intermediate_result):
+        seen.append(intermediate_result.x)
 
+    if "callback" in inspect.signature(scipy.optimize.least_squares).parameters:
         v = cv.ComponentVector(a=1.0, b=2.0)
         cv.least_squares(lambda v: v.a * np.exp(-v.b * t) - t, v, callback=callback)
         cv.least_squares(lambda v: v.a * np.exp(-v.b * t) - t, v, callback=seen.append)
-    assert seen and all(type(x) is cv.ComponentVector for x in seen)
+        assert seen and all(type(x) is cv.ComponentVector for x in seen)
     pairs = []
     cv.root(
         lambda v: {"e": v.a**2 - v.b, "f": v.b - 2},

@@ -496,28 +496,42 @@ def test_an_operand_without_ufuncs_decides_itself():
         np.add(vector(), Stranger())
 
 
-OPERATIONS = [operator.add, operator.mul, operator.sub, operator.eq, operator.lt, operator.matmul]
+def pandas_series():
+    """A column of pandas."""
+    return pytest.importorskip("pandas").Series(X + 1)
 
 
-@pytest.mark.parametrize("function", OPERATIONS)
-@pytest.mark.parametrize("module", ["pandas", "xarray", "sparse", "masked"])
-def test_arrays_of_other_libraries_meet_a_plain_array(function, module):
+def xarray_data():
+    """A labelled array of xarray."""
+    return pytest.importorskip("xarray").DataArray(X + 1, dims="x")
+
+
+def sparse_matrix():
+    """A sparse matrix of SciPy."""
+    return pytest.importorskip("scipy.sparse").csr_array(np.diag(X))
+
+
+def masked_array():
+    """A masked array of NumPy."""
+    return np.ma.array(X + 1, mask=[0, 1, 0, 0, 1])
+
+
+ARITHMETIC = [operator.add, operator.mul, operator.sub]
+COMPARISONS = [operator.eq, operator.lt]
+
+
+@pytest.mark.parametrize(
+    ("make", "function"),
+    [
+        *((make, f) for make in (pandas_series, xarray_data, masked_array) for f in ARITHMETIC),
+        *((make, f) for make in (pandas_series, xarray_data, masked_array) for f in COMPARISONS),
+        *((sparse_matrix, f) for f in (*ARITHMETIC, operator.matmul)),
+        (pandas_series, operator.matmul),
+    ],
+)
+def test_arrays_of_other_libraries_meet_a_plain_array(make, function):
     """From either side the result is what they make with an ndarray."""
-    if module == "pandas":
-        theirs = pytest.importorskip("pandas").Series(X + 1)
-    elif module == "xarray":
-        if function is operator.matmul:
-            pytest.skip("xarray has no matrix product with arrays")
-        theirs = pytest.importorskip("xarray").DataArray(X + 1, dims="x")
-    elif module == "masked":
-        if function is operator.matmul:
-            pytest.skip("NumPy's masked matrix product wants two axes")
-        theirs = np.ma.array(X + 1, mask=[0, 1, 0, 0, 1])
-    else:
-        sparse = pytest.importorskip("scipy.sparse")
-        if function in (operator.eq, operator.lt):
-            pytest.skip("a dense matrix of answers")
-        theirs = sparse.csr_array(np.diag(X))
+    theirs = make()
     for left, right in ((True, False), (False, True)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

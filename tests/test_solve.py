@@ -6,10 +6,12 @@ import warnings
 from dataclasses import dataclass
 
 import autograd.numpy as np
+import numpy
 import pytest
 import scipy.optimize
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import BFGS, SR1, LbfgsInvHessProduct, OptimizeResult, rosen, rosen_der
+from scipy.optimize._minimize import MINIMIZE_METHODS
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator
 
@@ -18,7 +20,7 @@ import componentvec as cv
 START = [1.3, 0.7, 0.8, 1.9]
 GRADIENT = ("CG", "BFGS", "Newton-CG", "L-BFGS-B", "TNC", "SLSQP", "trust-constr")
 SECOND = ("trust-ncg", "trust-krylov", "trust-exact")
-FREE = ("Nelder-Mead", "Powell", "COBYLA", "COBYQA")
+FREE = ("Nelder-Mead", "Powell", "COBYLA") + ("COBYQA",) * ("cobyqa" in MINIMIZE_METHODS)
 DIFFERENCES = ("CG", "BFGS", "L-BFGS-B", "TNC", "SLSQP", "trust-constr")
 QUADRATIC = np.array([[3.0, 1.0, 0.5], [1.0, 2.0, 0.0], [0.5, 0.0, 1.0]])
 TARGET = np.array([1.0, -2.0, 0.5])
@@ -293,6 +295,8 @@ def test_gradient_may_be_flat_or_by_name(shape):
 def test_gradient_of_a_model_may_be_the_tree_of_grad():
     """None at static parts and buffers, the total at tied places; or flat; or a vector."""
     layout = cv.destructure(model())[1].layout
+    res = cv.minimize(cv.value_and_grad(model_loss), model(), jac=True)
+    assert_allclose(res.model.offset, [3.0, 3.0], atol=1e-6)
     for jac in (
         cv.grad(model_loss),
         lambda m: cv.destructure(cv.grad(model_loss)(m))[0],
@@ -408,6 +412,10 @@ def test_wrong_size_of_a_gradient_says_expected_and_given():
         cv.minimize(quadratic, quadratic_start(), jac=lambda v: [1.0, 2.0])
     with pytest.raises(ValueError, match=r"the Hessian must have the shape \(3, 3\), got \(2, 2\)"):
         cv.minimize(quadratic, quadratic_start(), method="trust-exact", hess=lambda v: np.eye(2))
+    with pytest.raises(TypeError, match="the Hessian must be a matrix of numbers, got shape"):
+        cv.minimize(
+            quadratic, quadratic_start(), method="dogleg", hess=lambda v: np.ones((3, 3, 3))
+        )
     with pytest.raises(KeyError, match="no value for component 'q'"):
         cv.minimize(quadratic, quadratic_start(), jac=lambda v: {"p": v.p})
     with pytest.raises(TypeError, match="the gradient must be real"):
@@ -472,6 +480,13 @@ def test_method_may_be_a_callable_with_options():
     assert len(seen) == 300 and type(seen[0]) is cv.ComponentVector
 
 
+def test_method_that_returns_something_else_is_an_error():
+    """It must have an x."""
+    for found in ((1, 2), {"fun": 3.0}, None):
+        with pytest.raises(TypeError, match="a method returns an OptimizeResult with x, got"):
+            cv.minimize(quadratic, quadratic_start(), method=lambda *args, f=found, **kw: f)
+
+
 def test_unknown_method_lists_those_that_exist():
     """By name, and of another type."""
     with pytest.raises(ValueError, match=r"unknown method 'BFG'; there are bfgs, cg"):
@@ -522,18 +537,19 @@ def test_result_has_names():
 
 
 def test_everything_else_of_the_result_is_scipys():
-    """The same keys, and no others."""
+    """The same keys, and no others: products with a Hessian leave no Hessian."""
+    products = ("Newton-CG", "trust-constr", "trust-ncg", "trust-krylov")
     for method in GRADIENT + SECOND + FREE:
+        by_hand = {"hess": scipy.optimize.rosen_hess} if method == "trust-exact" else {}
+        if method in products:
+            by_hand = {"hessp": scipy.optimize.rosen_hess_prod}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             ours = cv.minimize(rosenbrock, named(), method=method, tol=1e-2)
             theirs = scipy.optimize.minimize(
-                rosen, START, method=method, tol=1e-2, jac=rosen_der, hess=scipy.optimize.rosen_hess
+                rosen, START, method=method, tol=1e-2, jac=rosen_der, **by_hand
             )
-        theirs_without = set(theirs) - (
-            {"hess"} if method in ("trust-ncg", "trust-krylov") else set()
-        )
-        assert set(ours) == theirs_without, method
+        assert set(ours) == set(theirs), method
 
 
 def test_trust_constr_has_its_gradient_in_grad():
@@ -846,6 +862,30 @@ def test_gradient_by_hand_of_a_complex_vector_follows_autograd():
         assert_allclose(res.x, [1 + 2j, 3j, 2.0], atol=1e-6)
 
 
+def test_directions_of_complex_vectors_are_complex():
+    """And products follow the gradient's convention: the Hessian here is twice the identity."""
+
+    def hessp(v, p):
+        assert p.layout == v.layout and p.dtype == complex
+        return 2 * np.conj(cv.data(p))
+
+    start = cv.ComponentVector(z=0j, w=[1.0, 1j])
+    res = cv.minimize(complex_loss, start, method="trust-ncg", hessp=hessp, tol=1e-9)
+    assert_allclose(res.x, [1 + 2j, 3j, 2.0], atol=1e-6)
+
+
+def test_options_of_complex_vectors_are_complex_or_for_both_parts():
+    """A simplex of complex points, and a step for each number."""
+    start = cv.ComponentVector(z=0j, w=[1.0, 1j])
+    simplex = np.tile(cv.data(start), (7, 1)) + np.eye(7)[:, :6:2] + 1j * np.eye(7)[:, 1:6:2]
+    options = {"initial_simplex": simplex, "maxfev": 5000}
+    res = cv.minimize(complex_loss, start, method="Nelder-Mead", options=options)
+    assert_allclose(res.x, [1 + 2j, 3j, 2.0], atol=1e-3)
+    options = {"finite_diff_rel_step": np.array([1e-6, 1e-7, 1e-8])}
+    res = cv.minimize(complex_loss, start, jac="2-point", options=options)
+    assert_allclose(res.x, [1 + 2j, 3j, 2.0], atol=1e-4)
+
+
 def test_matrices_of_complex_vectors_are_over_pairs():
     """Labels end in .re and .im."""
     res = cv.minimize(complex_loss, cv.ComponentVector(z=0j, w=[1.0, 1j]), method="trust-exact")
@@ -995,6 +1035,7 @@ def test_note_is_given_for_second_derivatives():
     assert 'jac="2-point"' in caught.value.__notes__[0]
 
 
+@pytest.mark.parametrize("options", [{}, {"jac": "2-point"}, {"method": "Nelder-Mead"}])
 @pytest.mark.parametrize(
     ("fun", "message"),
     [
@@ -1005,10 +1046,10 @@ def test_note_is_given_for_second_derivatives():
         (lambda v: "1", "minimize needs a function of floating numbers"),
     ],
 )
-def test_function_must_give_one_real_number(fun, message):
+def test_function_must_give_one_real_number(fun, message, options):
     """And no note, since it would not do on plain numbers either."""
     with pytest.raises(TypeError, match=message) as caught:
-        cv.minimize(fun, named())
+        cv.minimize(fun, named(), **options)
     assert not hasattr(caught.value, "__notes__")
 
 
@@ -1030,6 +1071,12 @@ def test_wrong_types_of_start_are_type_errors(x0):
     """With what is expected."""
     with pytest.raises(TypeError, match="expected a ComponentVector, a model or an array"):
         cv.minimize(np.sum, x0)
+
+
+def test_masked_array_is_no_start():
+    """Its mask would be lost."""
+    with pytest.raises(TypeError, match="a masked array has no place for its mask; use fixed="):
+        cv.minimize(np.sum, numpy.ma.array([1.0, 2.0], mask=[False, True]))
 
 
 def test_model_without_parameters_says_so():
@@ -1069,3 +1116,26 @@ def test_warnings_of_scipy_come_through():
         )
     with pytest.warns(scipy.optimize.OptimizeWarning, match="Unknown solver options: gtal"):
         cv.minimize(quadratic, quadratic_start(), options={"gtal": 1})
+
+
+@pytest.mark.parametrize("method", GRADIENT + SECOND + FREE + ("dogleg",))
+@pytest.mark.parametrize("fixed", [None, "q"])
+def test_vectors_that_are_kept_are_not_overwritten(method, fixed):
+    """Neither those of the function nor those of a callback."""
+    kept, copies = [], []
+
+    def keep(v, *state):
+        kept.append(v)
+        copies.append(v.tolist())
+
+    def fun(v):
+        keep(v)
+        return quadratic(v), QUADRATIC @ (cv.data(v) - TARGET)
+
+    hess = (lambda v: keep(v) or QUADRATIC) if method in (*SECOND, "dogleg") else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        cv.minimize(
+            fun, quadratic_start(), method=method, jac=True, hess=hess, callback=keep, fixed=fixed
+        )
+    assert [v.tolist() for v in kept] == copies

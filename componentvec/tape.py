@@ -1,0 +1,131 @@
+"""Nodes of autograd's graph at traced vectors, where its own rules see plain arrays only.
+
+Whatever is computed from a traced vector has a node of these types, since autograd gives a result
+the type of its arguments' node. They put buffers in place of vectors before a rule is looked up:
+so a component may be called ``shape``, and every rule of autograd is right for vectors as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autograd.core import JVPNode, VJPNode
+from autograd.tracer import notrace_primitives
+
+from .adjoints import labelled
+from .conveniences import is_vector
+from .layouts import Layout
+from .matrix import ComponentMatrix
+from .spaces import Parts, flat
+from .vector import ComponentVector
+
+#: types with labels, plain and traced
+LABELLED: set[type] = {ComponentVector, ComponentMatrix}
+
+_new = object.__new__
+_start_vjp, _start_jvp = VJPNode.__init__, JVPNode.__init__
+
+
+class VectorVJPNode(VJPNode):
+    """A node of reverse mode below a traced vector."""
+
+    __slots__ = ()
+    vjp: Callable[[Any], Any]
+
+    def __init__(
+        self, value: Any, fun: Any, args: Any, kwargs: Any, argnums: Any, parents: Any
+    ) -> None:
+        if LABELLED.isdisjoint(map(type, args)):
+            _start_vjp(self, value, fun, args, kwargs, argnums, parents)
+        elif _takes_arrays(fun):
+            args = tuple(map(_plain, args))
+            _start_vjp(self, _plain(value), fun, args, kwargs, argnums, parents)
+            self.vjp = _flattening(self.vjp)
+        else:
+            _start_vjp(self, value, fun, args, kwargs, argnums, parents)
+            if is_vector(value):
+                self.vjp = _labelling(self.vjp, value._layout)
+
+
+class VectorJVPNode(JVPNode):
+    """A node of forward mode below a traced vector; the tangent of a vector is a vector."""
+
+    __slots__ = ()
+    g: Any
+
+    def __init__(
+        self, value: Any, fun: Any, args: Any, kwargs: Any, argnums: Any, parents: Any
+    ) -> None:
+        if LABELLED.isdisjoint(map(type, args)):
+            _start_jvp(self, value, fun, args, kwargs, argnums, parents)
+        elif _takes_arrays(fun):
+            parents = [tangent_node(flat(parent.g)) for parent in parents]
+            args = tuple(map(_plain, args))
+            _start_jvp(self, _plain(value), fun, args, kwargs, argnums, parents)
+        else:
+            _start_jvp(self, value, fun, args, kwargs, argnums, parents)
+        if is_vector(value):
+            self.g = labelled(self.g, value._layout)
+
+
+notrace_primitives[VectorVJPNode] = notrace_primitives[VJPNode]
+notrace_primitives[VectorJVPNode] = notrace_primitives[JVPNode]
+
+
+def _takes_arrays(fun: Any) -> bool:
+    """Whether a primitive is a function of arrays; users' own keep the vectors they are given."""
+    module = getattr(fun.fun, "__module__", None) or "numpy"  # some ufuncs know none
+    return module.partition(".")[0] in ("autograd", "numpy", "scipy")
+
+
+def _plain(value: Any) -> Any:
+    """The array within a vector or a matrix."""
+    return value._data if type(value) is ComponentMatrix else flat(value)
+
+
+def _flattening(vjp: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A rule that gets plain gradients."""
+    return lambda g: vjp(flat(g))
+
+
+def _labelling(vjp: Callable[[Any], Any], layout: Layout) -> Callable[[Any], Any]:
+    """A rule that gets gradients as vectors."""
+    return lambda g: vjp(labelled(g, layout))
+
+
+# -- nodes that are made directly, without a look at autograd's tables -------------------------
+
+
+def node_of(parent: VJPNode, vjp: Callable[[Any], Any], kind: type = VectorVJPNode) -> Any:
+    """A node of reverse mode with one parent."""
+    node: Any = _new(kind)
+    node.parents = [parent]
+    node.vjp = vjp
+    return node
+
+
+def leaf_node(hub: VJPNode, place: Any) -> VJPNode:
+    """The node of a leaf, whose gradient is a part of what meets at a hub."""
+    return node_of(hub, lambda g: (Parts([(place, g)]),))
+
+
+def tangent_node(g: Any, kind: type = VectorJVPNode) -> Any:
+    """A node of forward mode with a given tangent."""
+    node: Any = _new(kind)
+    node.g = g
+    return node
+
+
+def label_node(node: Any, layout: Layout) -> Any:
+    """The node of a vector, given that of its buffer."""
+    if isinstance(node, VJPNode):
+        return node_of(node, lambda g: (flat(g),))
+    return tangent_node(labelled(node.g, layout)) if isinstance(node, JVPNode) else node
+
+
+def buffer_node(node: Any) -> Any:
+    """The node of a buffer, given that of its vector."""
+    if isinstance(node, VJPNode):
+        return node_of(node, lambda g: (g,))
+    return tangent_node(flat(node.g)) if isinstance(node, JVPNode) else node
