@@ -18,7 +18,7 @@ from .access import view
 from .conveniences import is_vector
 from .layouts import Layout
 from .places import Leaf
-from .spaces import Parts
+from .spaces import Parts, flat
 from .tracing import is_traced
 from .vector import wrap
 
@@ -117,10 +117,18 @@ defjvp_argnums(scatter, _scatter_jvp)
 
 
 def labelled(value: Any, layout: Layout) -> Any:
-    """A flat array, plain or traced, as a vector; a vector as it is."""
+    """A flat array, plain or traced, as a vector; a vector of that layout as it is."""
     if is_vector(value):
+        layout._require_equal(value._layout)
         return value
     return wrap(layout, value if is_traced(value) else np.ascontiguousarray(value))
+
+
+def unlabelled(value: Any, layout: Layout | None) -> Any:
+    """The buffer of a vector, of that layout where one is given; an array as it is."""
+    if layout is not None and is_vector(value):
+        layout._require_equal(value._layout)
+    return flat(value)
 
 
 @primitive

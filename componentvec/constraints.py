@@ -26,10 +26,12 @@ def read_constraints(constraints: Any, unknowns: Unknowns, method: str, exact: b
 
     TypeError for anything but dicts, `NonlinearConstraint` and `LinearConstraint`.
     """
-    if isinstance(constraints, dict | NonlinearConstraint | LinearConstraint):
+    if not has_constraints(constraints):
+        return []
+    if not isinstance(constraints, list | tuple):
         constraints = [constraints]
     found: list[Any] = []
-    for constraint in constraints or ():
+    for constraint in constraints:
         if isinstance(constraint, LinearConstraint):
             found.append(_linear(constraint, unknowns))
         elif isinstance(constraint, NonlinearConstraint):
@@ -86,9 +88,8 @@ def _nonlinear(
     elif exact and default and isinstance(hess, BFGS) and method == "trust-constr":
         hess = _exact_hessian(equations, unknowns)
     sparsity = constraint.finite_diff_jac_sparsity
-    if sparsity is not None and unknowns.free is not None:
-        sparsity = sparsity if issparse(sparsity) else np.asarray(sparsity)
-        sparsity = sparsity[:, unknowns.free]
+    if sparsity is not None:
+        sparsity = restrict(unknowns, sparsity, "finite_diff_jac_sparsity")
     step = constraint.finite_diff_rel_step
     if unknowns.free is not None and np.shape(step) == unknowns.start.shape:
         step = np.asarray(step)[unknowns.free]

@@ -6,21 +6,23 @@ to the first one: a vector, a model, or a plain array.
 
 from __future__ import annotations
 
-import sys
-import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import autograd.numpy as anp
 import numpy as np
-from autograd.core import JVPNode, VJPNode, backward_pass
-from autograd.extend import vspace
-from autograd.tracer import isbox, new_box, trace_stack
 
 from .conveniences import is_vector, layout
 from .layouts import Layout
 from .matrix import ComponentMatrix
 from .packing import untraced
+from .pullbacks import (
+    gradient_function,
+    jacobian_matrix,
+    pullback,
+    require_numbers,
+    value_and_gradient,
+)
 from .restructure import Restructure, destructure
 from .rules import flat
 from .tracing import is_traced
@@ -74,7 +76,7 @@ def grad(f: Function) -> Function:
 
     def gradient(x: Any, *args: Any, **kwargs: Any) -> Any:
         argument = _Argument.of(x)
-        _, g = _value_and_gradient(argument.applied(f, args, kwargs), argument.vector, "grad")
+        _, g = value_and_gradient(argument.applied(f, args, kwargs), argument.vector, "grad", True)
         return argument.gradient(g)
 
     return _named(gradient, f, "grad")
@@ -102,13 +104,13 @@ def value_and_grad(f: Function) -> Function:
     (8.0, [4.0, 0.0, 2.0])
     """
 
-    def value_and_gradient(x: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    def value_and_gradient_of(x: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         argument = _Argument.of(x)
         function = argument.applied(f, args, kwargs)
-        value, g = _value_and_gradient(function, argument.vector, "value_and_grad")
+        value, g = value_and_gradient(function, argument.vector, "value_and_grad", True)
         return value, argument.gradient(g)
 
-    return _named(value_and_gradient, f, "value_and_grad")
+    return _named(value_and_gradient_of, f, "value_and_grad")
 
 
 def jacobian(f: Function) -> Function:
@@ -157,13 +159,13 @@ def jacobian(f: Function) -> Function:
             if not is_vector(out) and open_container(out) is not None:
                 out = ComponentVector(out)
             rows.append(layout(out) if is_vector(out) else None)
-            _require_numbers(out, "jacobian")
+            require_numbers(out, "jacobian")
             if is_vector(out):
                 return flat(out)
             shapes.append(np.shape(untraced(out)))
             return anp.reshape(out, -1)
 
-        matrix = _jacobian(entries, argument.vector, warn=True)
+        matrix = jacobian_matrix(entries, argument.vector, warn=True)
         if argument.layout is None and rows[0] is None:
             return anp.reshape(matrix, shapes[0] + np.shape(untraced(x)))
         return _labelled_matrix(matrix, rows[0], argument.layout)
@@ -201,8 +203,10 @@ def hessian(f: Function) -> Function:
             raise TypeError(
                 "a Hessian needs real entries; store complex components as pairs (dtype=float)"
             )
-        slope = _gradient_function(argument.applied(f, args, kwargs), "hessian", True)
-        matrix = _jacobian(lambda p: anp.reshape(flat(slope(p)), -1), argument.vector, reverse=True)
+        slope = gradient_function(argument.applied(f, args, kwargs), "hessian", True)
+        matrix = jacobian_matrix(
+            lambda p: anp.reshape(flat(slope(p)), -1), argument.vector, reverse=True
+        )
         if argument.layout is None:
             return anp.reshape(matrix, np.shape(untraced(x)) * 2)
         return _labelled_matrix(matrix, argument.layout, argument.layout)
@@ -250,7 +254,7 @@ def hvp(f: Function) -> Function:
     def product(x: Any, u: Any, *args: Any, **kwargs: Any) -> Any:
         argument = _Argument.of(x)
         direction = argument.direction(u)
-        slope = _gradient_function(argument.applied(f, args, kwargs), "hvp", True)
+        slope = gradient_function(argument.applied(f, args, kwargs), "hvp", True)
         vjp, _ = pullback(slope, argument.vector)
         return argument.gradient(vjp(direction))
 
@@ -287,7 +291,9 @@ class _Argument(NamedTuple):
 
     def gradient(self, g: Any) -> Any:
         """A gradient as the caller gets it."""
-        return g if self.restructure is None else self.restructure._gradient(g)
+        if self.restructure is not None:
+            return self.restructure._gradient(g)
+        return flat(g) if self.layout is None else g
 
     def direction(self, u: Any) -> Any:
         """What a Hessian is multiplied with, in the space of the argument."""
@@ -312,146 +318,14 @@ class _Argument(NamedTuple):
                 f"hvp expected an array of shape {np.shape(wanted)} to multiply with, as x has it, "
                 f"got shape {np.shape(untraced(u))}"
             )
-        u = u if is_traced(u) else u.astype(np.asarray(wanted).dtype)
+        if not is_traced(u):  # a plain result may be the direction itself
+            u = u.astype(np.asarray(wanted).dtype, copy=own is None)
         return u if own is None else own.wrap(u)
 
 
 def _is_flat(u: Any) -> bool:
     """Whether a tree is a plain list of numbers, and so an array."""
     return isinstance(u, list | tuple) and all(np.ndim(untraced(item)) == 0 for item in u)
-
-
-# -- what all of them are made of --------------------------------------------------------------
-
-
-def pullback(f: Function, x: Any) -> tuple[Function, Any]:
-    """The linear map from a cotangent of the result to one of `x`, and the result.
-
-    Autograd's `make_vjp`, without its warning for a result that does not depend on `x`: that of a
-    constant gradient is no news.
-    """
-    value, node = _trace(f, x, VJPNode.new_root())
-    return lambda g: _pulled(g, x, node), value
-
-
-def _pulled(g: Any, x: Any, node: Any) -> Any:
-    """A cotangent of a result carried back to `x`."""
-    return vspace(x).zeros() if node is None else backward_pass(g, node)
-
-
-def _pushforward(f: Function, x: Any, tangent: Any) -> Any:
-    """The derivative of the result along a tangent at `x`: autograd's `make_jvp`, unwarned."""
-    value, node = _trace(f, x, JVPNode.new_root(tangent))
-    return vspace(value).zeros() if node is None else node.g
-
-
-def _trace(f: Function, x: Any, root: Any) -> tuple[Any, Any]:
-    """The result of a function, and its node, or None where it does not depend on `x`."""
-    before = trace_stack.top
-    try:
-        with trace_stack.new_trace() as trace:
-            end = f(new_box(x, trace, root))
-    finally:
-        trace_stack.top = before  # autograd leaves it as it is when a function raises
-    return (end._value, end._node) if isbox(end) and end._trace == trace else (end, None)
-
-
-def _value_and_gradient(f: Function, x: Any, name: str, warn: bool = True) -> tuple[Any, Any]:
-    """Value and gradient of a function of a vector; `name` stands in errors."""
-    value, node = _trace(f, x, VJPNode.new_root())
-    one = _one(value, name)
-    if node is None and warn:
-        _warn_of_independence()
-    return value, _pulled(one, x, node)
-
-
-def _gradient_function(f: Function, name: str, warn: bool = False) -> Function:
-    """The gradient of a function of a vector, to be differentiated once more."""
-    return lambda p: _value_and_gradient(f, p, name, warn)[1]
-
-
-def _warn_of_independence() -> None:
-    """Autograd's warning, where it stands in the code of whoever called this package."""
-    frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_globals.get("__package__") == __package__:
-        frame, level = frame.f_back, level + 1
-    warnings.warn("Output seems independent of input.", stacklevel=level)
-
-
-def _one(value: Any, name: str) -> Any:
-    """The cotangent one of a real number, or a TypeError for anything else."""
-    _require_numbers(value, name)
-    space = vspace(value)
-    if space.size != 1 or is_vector(value):
-        kind = "complex " if space.iscomplex else ""
-        raise TypeError(
-            f"{name} needs a function of one real number, got a {kind}result of shape "
-            f"{np.shape(flat(untraced(value)))}"
-            + ("; take its real part" if space.iscomplex else "; sum it, or use jacobian")
-        )
-    return space.ones()
-
-
-def _require_numbers(value: Any, name: str) -> None:
-    """TypeError for a result that is no number or array."""
-    plain = flat(untraced(value))
-    if isinstance(plain, np.ndarray | np.generic | float | complex):
-        dtype = np.asarray(plain).dtype
-        if dtype.kind in "fc":
-            return
-        given = f"dtype {dtype}" if isinstance(plain, np.ndarray) else type(plain).__name__
-        remedy = "; use autograd.numpy" if dtype.kind == "O" else ""
-    else:
-        given, remedy = f"{type(plain).__name__}: {str(plain)[:60]}", ""
-    raise TypeError(f"{name} needs a function of floating numbers, got a result of {given}{remedy}")
-
-
-def _jacobian(f: Function, x: Any, reverse: bool = False, warn: bool = False) -> Any:
-    """The Jacobian of a function with a 1-D result, as a plain matrix."""
-    out, node = _trace(f, x, VJPNode.new_root())
-    if node is None and warn:
-        _warn_of_independence()
-    entries = flat(untraced(x))
-    size, complex_x = np.size(entries), np.iscomplexobj(entries)
-    if not reverse and size < np.size(untraced(out)) and not complex_x:
-        try:
-            return _by_columns(f, x, out)
-        except (ArithmeticError, Warning):
-            raise
-        except Exception:  # reverse mode has traced it: a rule of forward mode is missing or wrong
-            pass
-    return _by_rows(lambda g: _pulled(g, x, node), out, size, complex_x)
-
-
-def _by_columns(f: Function, x: Any, out: Any) -> Any:
-    """The Jacobian in forward mode."""
-    columns = [flat(_pushforward(f, x, e)) for e in vspace(x).standard_basis()]
-    plain = untraced(out)
-    if not columns:
-        return np.zeros((plain.size, 0), plain.dtype)
-    return _stacked(columns, plain.dtype, axis=1)
-
-
-def _by_rows(vjp: Function, out: Any, size: int, complex_x: bool) -> Any:
-    """The Jacobian in reverse mode; a complex result of real entries takes two products a row."""
-    plain = untraced(out)
-    dtype = np.result_type(plain, np.complex64) if complex_x else plain.dtype
-    rows = []
-    for number in range(plain.size):
-        unit = np.zeros_like(plain)
-        unit[number] = 1
-        row = anp.reshape(flat(vjp(unit)), -1)
-        if plain.dtype.kind == "c" and not complex_x:
-            row = row + 1j * anp.reshape(flat(vjp(-1j * unit)), -1)
-        rows.append(row)
-    return _stacked(rows, dtype, axis=0) if rows else np.zeros((0, size), dtype)
-
-
-def _stacked(arrays: Sequence[Any], dtype: np.dtype, axis: int) -> Any:
-    """A matrix of rows or columns, traced where they are."""
-    if any(map(is_traced, arrays)):
-        return anp.stack(arrays, axis)
-    return np.stack(arrays, axis, dtype=dtype, casting="same_kind")
 
 
 def _labelled_matrix(matrix: Any, rows: Layout | None, cols: Layout | None) -> Any:

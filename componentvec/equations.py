@@ -14,14 +14,14 @@ import numpy as np
 from scipy.optimize._numdiff import approx_derivative
 
 from .conveniences import is_vector, layout
-from .derivatives import _jacobian, pullback
 from .layouts import Layout
 from .objective import Noting, as_buffer
 from .packing import untraced
-from .returns import restrict
+from .pullbacks import jacobian_matrix, pullback
+from .returns import restrict, values_and_derivatives
 from .rules import flat
 from .tracing import is_traced
-from .unknowns import Unknowns, is_tree, layout_of_pairs
+from .unknowns import Unknowns, is_tree, layout_of_pairs, name_of_entry
 from .vector import ComponentVector, wrap
 
 
@@ -65,7 +65,7 @@ class Equations:
         """The Jacobian over the free entries by autograd: new memory."""
         argument = self._unknowns.argument(as_buffer(x).copy())
         with self._noting(argument):
-            return np.array(_jacobian(self._entries, argument), dtype=float)
+            return np.array(jacobian_matrix(self._entries, argument), dtype=float)
 
     def returned_jacobian(self, x: Any) -> Any:
         """The Jacobian that the function itself gives beside its values."""
@@ -100,12 +100,7 @@ class Equations:
 
     def name(self, position: int) -> str:
         """The label of a real value, or its position."""
-        if self.entries is not None:
-            return repr(self.entries.labels()[position])
-        if self.paired:
-            position, part = divmod(position, 2)
-            return f"entry {position}{('.re', '.im')[part]}"
-        return f"entry {position}"
+        return name_of_entry(self.entries, position, self.paired)
 
     @property
     def entries(self) -> Layout | None:
@@ -127,7 +122,7 @@ class Equations:
         """What the function returns, traced or not, as one real axis."""
         found = self._call(argument)
         if self._with_jacobian:
-            found, self._returned = found
+            found, self._returned = values_and_derivatives(found, "Jacobian")
         own = None
         if is_tree(found):
             found = found if is_vector(found) else ComponentVector(found)
@@ -155,6 +150,19 @@ class Equations:
         return Noting(lambda: self._entries(argument))
 
 
+def check_jac(jac: Any, unknowns: Unknowns) -> None:
+    """ValueError for what is no way to get derivatives, or none for these unknowns."""
+    if jac is None or callable(jac) or isinstance(jac, bool):
+        return
+    if not isinstance(jac, str) or jac not in ("2-point", "3-point", "cs"):
+        raise ValueError(
+            'jac must be None, True, False, callable, "2-point", "3-point" or "cs", '
+            f"got {jac!r:.80}"
+        )
+    if jac == "cs":
+        unknowns.refuse_complex_step()
+
+
 def solver_jacobian(
     jac: Any, args: tuple[Any, ...], equations: Equations, unknowns: Unknowns, kwargs: Any = None
 ) -> Any:
@@ -170,12 +178,7 @@ def solver_jacobian(
             return restrict(unknowns, matrix, "the Jacobian", pairs=equations.paired)
 
         return given
+    check_jac(jac, unknowns)
     if jac is False or jac == "2-point":
         return "2-point"
-    if jac == "cs":
-        unknowns.refuse_complex_step()
-    if jac not in ("3-point", "cs"):
-        raise ValueError(
-            f'jac must be None, True, False, callable, "2-point", "3-point" or "cs", got {jac!r}'
-        )
     return lambda x: approx_derivative(equations, x, method=jac)

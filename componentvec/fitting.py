@@ -11,7 +11,7 @@ from scipy.linalg import cho_solve, cholesky, qr, solve_triangular
 from scipy.optimize import OptimizeResult
 
 from .bounds import Box, read_bounds
-from .equations import Equations, solver_jacobian
+from .equations import Equations, check_jac, solver_jacobian
 from .objective import Objective
 from .options import reduced
 from .progress import Observer
@@ -43,8 +43,8 @@ def least_squares(
         Further arguments of `residuals` and `jac`, a tuple or a single one.
     jac
         None for the exact Jacobian by autograd, row by row or column by column, whichever are
-        fewer. Else as in SciPy: a callable, whose result may be a ComponentMatrix, ``"2-point"``,
-        ``"3-point"`` or ``"cs"``.
+        fewer. True where `residuals` gives residuals and Jacobian. Else as in SciPy: a callable,
+        whose result may be a ComponentMatrix, ``"2-point"``, ``"3-point"`` or ``"cs"``.
     bounds
         As in `minimize`, where SciPy's own form is that of `scipy.optimize.least_squares`: two
         arrays or numbers.
@@ -109,7 +109,7 @@ def least_squares(
     box = read_bounds(bounds, unknowns, in_pairs=False)
     args = args if isinstance(args, tuple) else (args,)
     kwargs = scipy_options.pop("kwargs", None)
-    equations = Equations(residuals, args, unknowns, "residuals", kwargs)
+    equations = Equations(residuals, args, unknowns, "residuals", kwargs, with_jacobian=jac is True)
     x = unknowns.x0
     values = equations.require_finite(x)
     if not x.size:
@@ -117,10 +117,9 @@ def least_squares(
     else:
         given: dict[str, Any] = reduced(scipy_options, unknowns)
         if isinstance(jac, str):
-            if jac == "cs":
-                unknowns.refuse_complex_step()
-                if equations.paired:
-                    raise ValueError('jac="cs" needs real residuals, got complex ones')
+            check_jac(jac, unknowns)
+            if jac == "cs" and equations.paired:
+                raise ValueError('jac="cs" needs real residuals, got complex ones')
             given["jac"] = jac
         else:
             given["jac"] = solver_jacobian(jac, args, equations, unknowns, kwargs)
@@ -159,7 +158,7 @@ def covariance(
     Raises
     ------
     ValueError
-        The Hessian is not positive definite, or not finite.
+        The value or the Hessian is not finite, or the Hessian not positive definite.
 
     Examples
     --------
@@ -178,8 +177,9 @@ def covariance(
     at = unknowns.x0
     if not at.size:
         return unknowns.matrix(np.empty((0, 0)))
-    hessian = Objective(neg_log_likelihood, args, unknowns, None).hessian(at)
-    return unknowns.matrix(_inverse(hessian, unknowns))
+    objective = Objective(neg_log_likelihood, args, unknowns, None, "covariance")
+    objective.require_finite(at, "x")
+    return unknowns.matrix(_inverse(objective.hessian(at), unknowns))
 
 
 def _inverse(hessian: np.ndarray, unknowns: Unknowns) -> np.ndarray:

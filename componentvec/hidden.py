@@ -78,8 +78,8 @@ def _is_array_like(x: Any, cls: type) -> bool:
     if protocols == [None, None] or is_traced(x) or open_container(x) is not None:
         return False
     try:
-        dtype = x.dtype if hasattr(x, "dtype") else np.asarray(x).dtype
-        return dtype.kind in "fc"
+        kind = getattr(getattr(x, "dtype", None), "kind", None)
+        return (kind or np.asarray(x).dtype.kind) in "fc"
     except Exception:  # whatever it is, it is not known to be harmless
         return True
 

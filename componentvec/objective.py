@@ -10,9 +10,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.optimize import NonlinearConstraint
 
-from .derivatives import _gradient_function, _one, pullback
-from .returns import covector
+from .pullbacks import cotangent_one, gradient_function, pullback
+from .returns import covector, values_and_derivatives
 from .rules import flat
 from .unknowns import Unknowns
 
@@ -40,10 +41,15 @@ class Objective:
     """
 
     def __init__(
-        self, fun: Callable[..., Any], args: tuple[Any, ...], unknowns: Unknowns, jac: Any
+        self,
+        fun: Callable[..., Any],
+        args: tuple[Any, ...],
+        unknowns: Unknowns,
+        jac: Any,
+        name: str = "minimize",
     ) -> None:
         present = unknowns.present
-        self._unknowns, self._jac, self._args = unknowns, jac, args
+        self._unknowns, self._jac, self._args, self._name = unknowns, jac, args, name
         call = self._call = lambda argument: fun(present(argument), *args)
         self._function = (lambda argument: call(argument)[0]) if jac is True else call
         self._key: bytes | None = None  # where the latest value was computed
@@ -88,7 +94,7 @@ class Objective:
             if x.tobytes() != self._product_key:
                 self._product_key = None
                 copied = self._unknowns.argument(x.copy())
-                slope = _gradient_function(self._function, "minimize")
+                slope = gradient_function(self._function, self._name)
                 self._second_pullback, _ = pullback(slope, copied)
                 self._product_key = x.tobytes()
             direction = self._unknowns.argument(as_buffer(p))
@@ -99,12 +105,12 @@ class Objective:
         matrix = np.stack([self.product(x, unit) for unit in np.eye(np.size(x))])
         return (matrix + matrix.T) / 2
 
-    def require_finite(self, x: np.ndarray) -> Any:
+    def require_finite(self, x: np.ndarray, where: str = "x0") -> Any:
         """The value at the start; TypeError for no real number, ValueError for one not finite."""
         value = self.value(x)
-        _one(_as_float(value), "minimize")
+        cotangent_one(_as_float(value), self._name)
         if not np.isfinite(value):
-            raise ValueError(f"the function is not finite at x0: its value there is {value}")
+            raise ValueError(f"the function is not finite at {where}: its value there is {value}")
         return value
 
     def _evaluate(self, x: np.ndarray, key: bytes) -> None:
@@ -114,10 +120,10 @@ class Objective:
         if self._jac is None:
             with self._noting(argument):
                 self._pullback, value = pullback(self._function, argument)
-                self._one = _one(_as_float(value), "minimize")
+                self._one = cotangent_one(_as_float(value), self._name)
             self._value = float(np.reshape(value, ()))
         elif self._jac is True:
-            self._value, gradient = self._call(argument)
+            self._value, gradient = values_and_derivatives(self._call(argument), "gradient")
             self._gradient, self._gradient_key = covector(self._unknowns, gradient), key
         else:
             self._value = self._function(argument)
@@ -125,7 +131,7 @@ class Objective:
 
     def _noting(self, argument: Any) -> Noting:
         """Exceptions of the function, traced, at an argument."""
-        return Noting(lambda: _one(_as_float(self._function(argument)), "minimize"))
+        return Noting(lambda: cotangent_one(_as_float(self._function(argument)), self._name))
 
 
 class Noting:
@@ -142,6 +148,40 @@ class Noting:
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
         if isinstance(error, Exception):
             add_note(error, self._run_plainly)
+
+
+class Keeper:
+    """Errors of linear algebra in users' functions, which some methods take for their own."""
+
+    def __init__(self) -> None:
+        self._error: Exception | None = None
+
+    def watch(self, function: Any) -> Any:
+        """A function whose errors are kept; what is no function stays as it is."""
+        if not callable(function):
+            return function
+
+        def watched(*given: Any) -> Any:
+            try:
+                return function(*given)
+            except np.linalg.LinAlgError as error:
+                self._error = error
+                raise
+
+        return watched
+
+    def watch_constraint(self, constraint: Any) -> Any:
+        """A constraint whose function's errors are kept."""
+        if isinstance(constraint, dict):
+            return {**constraint, "fun": self.watch(constraint["fun"])}
+        if isinstance(constraint, NonlinearConstraint):
+            constraint.fun = self.watch(constraint.fun)
+        return constraint
+
+    def raise_kept(self) -> None:
+        """Raise what a method has swallowed."""
+        if self._error is not None:
+            raise self._error
 
 
 def _as_float(value: Any) -> Any:

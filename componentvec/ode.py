@@ -10,14 +10,14 @@ import numpy as np
 import scipy.integrate
 from scipy.integrate import OdeSolution
 
-from .derivatives import _jacobian
 from .matrix import ComponentMatrix
 from .objective import Noting
 from .packing import untraced
+from .pullbacks import jacobian_matrix
 from .returns import read, restrict
 from .rules import flat
 from .tracing import is_traced
-from .unknowns import Unknowns
+from .unknowns import Unknowns, is_tree
 
 _REAL_METHODS = ("Radau", "LSODA")
 
@@ -96,9 +96,10 @@ def solve_ivp(
     derivative.require_finite(t_span[0])
     if scipy_options.get("vectorized") and state.layout is not None:
         raise ValueError("vectorized functions have no named states; leave vectorized out")
-    for name in ("rtol", "atol", "max_step", "first_step"):
-        if name in scipy_options and not np.isscalar(scipy_options[name]):
-            scipy_options[name] = state.entrywise(scipy_options[name], name)
+    for name in ("rtol", "atol"):
+        value: Any = scipy_options.get(name)
+        if np.ndim(value) or is_tree(value):
+            scipy_options[name] = state.entrywise(value, name)
     if not isinstance(jac, str) or jac != "2-point":
         jacobian = _jacobian_for_scipy(jac, args, derivative, state)
         if jacobian is not None:
@@ -182,7 +183,7 @@ class _Derivative:
         """The Jacobian by autograd."""
         argument = self._state.argument(np.array(y, dtype=float))
         with Noting(lambda: self._entries(t, argument)):
-            return np.array(_jacobian(lambda a: self._entries(t, a), argument), dtype=float)
+            return np.array(jacobian_matrix(lambda a: self._entries(t, a), argument), dtype=float)
 
     def _entries(self, t: float, argument: Any) -> Any:
         """What the function returns, traced or not, in the entries of SciPy's y."""

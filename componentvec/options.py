@@ -8,7 +8,7 @@ import numpy as np
 
 from .conveniences import is_vector
 from .matrix import ComponentMatrix
-from .returns import read
+from .returns import read, restrict
 from .unknowns import Unknowns, is_tree
 
 #: for each such option, the axes that go over the entries
@@ -36,17 +36,22 @@ def reduced(options: dict[str, Any], unknowns: Unknowns) -> dict[str, Any]:
 
 def _reduce(name: str, value: Any, unknowns: Unknowns) -> Any:
     """One option."""
-    if is_vector(value) or (name in _AXES and is_tree(value)):
+    axes = _AXES.get(name)
+    if name == "jac_sparsity" and value is not None:
+        return restrict(unknowns, value, name)
+    if isinstance(value, list | tuple) and axes not in (None, (0,)):
+        value = np.array([np.asarray(row) for row in value])  # which may be labelled
+    elif is_vector(value) or (axes is not None and is_tree(value)):
         value = read(unknowns, value, name)
     elif isinstance(value, ComponentMatrix):
         value = np.asarray(value)
-    if name not in _AXES or not isinstance(value, np.ndarray | list | tuple):
+    if axes is None or not isinstance(value, np.ndarray | list | tuple):
         return value
     array = np.asarray(value)
     if unknowns.paired and array.dtype.kind == "c":
         array = np.ascontiguousarray(array).view(float)
     size = unknowns.start.size
-    for axis in _AXES[name]:
+    for axis in axes:
         if axis >= array.ndim:
             return value
         if unknowns.paired and array.shape[axis] == size // 2 and array.ndim == 1:

@@ -33,9 +33,10 @@ class Observer:
         *,
         with_state: bool = False,
     ) -> None:
-        self._callback, self._unknowns, self._with_state = callback, unknowns, with_state
+        self._callback, self._unknowns = callback, unknowns
         self._objective, self._progress = objective, progress
         self._wants_result = callback is not None and _wants_result(callback)
+        self._with_state = with_state and callback is not None and _takes_two(callback)
         self.stopped_at: np.ndarray | None = None
 
     def __call__(self, intermediate_result: Any) -> Any:
@@ -84,6 +85,17 @@ def _wants_result(callback: Callable[..., Any]) -> bool:
         return set(inspect.signature(callback).parameters) == {"intermediate_result"}
     except (TypeError, ValueError):
         return False
+
+
+def _takes_two(callback: Callable[..., Any]) -> bool:
+    """Whether a callback can be called with two arguments, as far as its signature tells."""
+    try:
+        inspect.signature(callback).bind(None, None)
+    except TypeError:
+        return False
+    except ValueError:
+        pass
+    return True
 
 
 class Progress:

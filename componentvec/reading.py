@@ -141,11 +141,14 @@ class Recipe:
                 slots[slot] = buffer[cut].reshape(shape)
             _read_cuts(self._cuts, buffer, slots)
         else:
-            base = vector._offset
+            base, at = vector._offset, vector._at
             for slot, cut, shape, leaf in self._plain:
-                slots[slot] = _read_traced(vector, base + cut.start, leaf, not shape)
+                where = base + cut.start
+                slots[slot] = at(where, leaf, ()) if shape else _without_axes(vector, where, leaf)
             for slot, offset, leaf, scalar, dtype, _ in self._cuts:
-                value = _read_traced(vector, base + offset, leaf, not (scalar or leaf.shape))
+                axes = leaf.shape or scalar
+                where = base + offset
+                value = at(where, leaf, ()) if axes else _without_axes(vector, where, leaf)
                 if dtype is not None:
                     value = cast(value, dtype)[()] if scalar else cast(value, dtype)
                 slots[slot] = value
@@ -171,11 +174,9 @@ def _own_dtype(dtype: np.dtype, python: bool, pairs: bool, vector: np.dtype) -> 
     return None if stored == vector else dtype
 
 
-def _read_traced(vector: Any, offset: int, leaf: Leaf, axisless: bool) -> Any:
-    """A leaf of a traced vector; an array without axes stays one and becomes no number."""
-    if axisless:
-        return anp.reshape(vector._at(offset, Leaf((1,), pairs=leaf.pairs), ()), ())
-    return vector._at(offset, leaf, ())
+def _without_axes(vector: Any, offset: int, leaf: Leaf) -> Any:
+    """A leaf of a traced vector that is an array without axes, and is not to become a number."""
+    return anp.reshape(vector._at(offset, Leaf((1,), pairs=leaf.pairs), ()), ())
 
 
 def _read_cuts(cuts: Sequence[_Cut], buffer: np.ndarray, slots: list[Any]) -> None:

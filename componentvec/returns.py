@@ -46,6 +46,16 @@ def read(unknowns: Unknowns, values: Any, what: str) -> Any:
     return anp.reshape(entries, (-1,))
 
 
+def values_and_derivatives(returned: Any, derivatives: str) -> tuple[Any, Any]:
+    """What a function returns under ``jac=True``; TypeError for anything but a pair."""
+    if not isinstance(returned, tuple | list) or len(returned) != 2:
+        raise TypeError(
+            f"with jac=True the function must return a pair, its value and its {derivatives}, "
+            f"got {type(returned).__name__}"
+        )
+    return returned[0], returned[1]
+
+
 def covector(unknowns: Unknowns, gradient: Any) -> np.ndarray:
     """A gradient that the user gives, over the free entries: new memory."""
     whole = _whole_covector(unknowns, gradient, "the gradient")

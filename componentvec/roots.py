@@ -57,7 +57,8 @@ def root(
     Raises
     ------
     ValueError
-        The values at `x0` are not finite, or not as many as the unknowns.
+        The values at `x0` are not finite, or not as many as the unknowns; `method` or `jac` are
+        none that there are.
     TypeError
         `x0` is neither vector, model nor array of numbers. Exceptions of `fun` come through as in
         `minimize`.
@@ -75,7 +76,9 @@ def root(
     """
     unknowns = Unknowns(x0)
     args = args if isinstance(args, tuple) else (args,)
-    key = method.lower() if isinstance(method, str) else ""
+    if not isinstance(method, str):
+        raise ValueError(f"method must be the name of one of SciPy's methods, got {method!r:.80}")
+    key = method.lower()
     known = {name: scipy_options.pop(name, None) for name in ("tol", "callback", "options")}
     options = reduced({**(known["options"] or {}), **scipy_options}, unknowns)
     if options.pop("col_deriv", False):  # by hand, it is transposed
@@ -91,7 +94,7 @@ def root(
         message = "Nothing is to be solved for."
         result = OptimizeResult(x=x, fun=values, success=True, status=1, message=message, nfev=1)
         return _label_root(result, unknowns, equations)
-    if key in _WITH_JACOBIAN:
+    if key in _WITH_JACOBIAN or jac is not None:  # SciPy warns of one that is not used
         jac = solver_jacobian(jac, args, equations, unknowns)
         jac = None if jac == "2-point" else jac
     callback = known["callback"]

@@ -20,7 +20,7 @@ from autograd.extend import Box
 from autograd.numpy.numpy_boxes import ArrayBox
 from autograd.tracer import getval
 
-from .adjoints import Place, labelled, scatter
+from .adjoints import Place, labelled, scatter, unlabelled
 from .adjoints import cast as cast
 from .boxes import VectorBox as VectorBox
 from .boxes import data_of, layout_of, whole_box
@@ -55,9 +55,10 @@ def box_vector(value: Any, trace: int, node: Any) -> VectorBox:
 
 def _fresh(g: Any, layout: Layout, dtype: np.dtype) -> Any:
     """A gradient as a vector of the dtype, on memory of its own."""
+    entries = unlabelled(g, layout)
     if is_traced(g):
-        return labelled(cast(flat(g), dtype), layout)
-    entries = np.asarray(flat(g))
+        return labelled(cast(entries, dtype), layout)
+    entries = np.asarray(entries)
     if entries.dtype.kind == "c" and dtype.kind != "c":
         entries = entries.real
     buffer = np.empty(layout._size, dtype)

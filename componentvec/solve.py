@@ -11,7 +11,8 @@ from scipy.optimize import LbfgsInvHessProduct, OptimizeResult
 
 from .bounds import Box, read_bounds
 from .constraints import has_constraints, read_constraints
-from .objective import Objective
+from .equations import check_jac
+from .objective import Keeper, Objective
 from .options import reduced
 from .progress import Observer, Progress
 from .quasi_newton import bfgs
@@ -23,8 +24,11 @@ _TAKE_CONSTRAINTS = frozenset({"cobyla", "cobyqa", "slsqp", "trust-constr"})
 _TAKE_BOUNDS = _TAKE_CONSTRAINTS | {"nelder-mead", "powell", "l-bfgs-b", "tnc"}
 _TAKE_HESSIAN = frozenset({"trust-exact", "dogleg"})
 _TAKE_PRODUCTS = frozenset({"newton-cg", "trust-ncg", "trust-krylov", "trust-constr"})
-#: for finite differences, SciPy takes out what equal bounds hold, and breaks callbacks on the way
-_REMOVE_EQUAL = frozenset({"slsqp", "l-bfgs-b"})
+#: that end with a status where an error of linear algebra is raised, by whomever
+_TAKE_ERRORS = _TAKE_HESSIAN | {"cobyqa", "trust-ncg", "trust-krylov"}
+#: SciPy takes out what equal bounds hold, and breaks callbacks on the way: always, ...
+_REMOVE_EQUAL = frozenset({"tnc", "cobyla"})
+_REMOVE_EQUAL_FOR_DIFFERENCES = frozenset({"slsqp", "l-bfgs-b"})  # ... or for finite differences
 _METHODS = _TAKE_BOUNDS | _TAKE_HESSIAN | _TAKE_PRODUCTS | {"bfgs", "cg"}
 
 
@@ -136,10 +140,11 @@ def minimize(
         unknowns.fix(fixed)
     box = read_bounds(bounds, unknowns, in_pairs=True)
     method, key = _choose_method(method, box, constraints)
-    if box is not None and (key == "tnc" or (key in _REMOVE_EQUAL and _is_difference(jac))):
+    if box is not None and (
+        key in _REMOVE_EQUAL or (key in _REMOVE_EQUAL_FOR_DIFFERENCES and _is_difference(jac))
+    ):
         unknowns.fix(unknowns.is_fixed | (box.low == box.high))
-    if isinstance(jac, str) and jac == "cs":
-        unknowns.refuse_complex_step()
+    check_jac(jac, unknowns)
     args = args if isinstance(args, tuple) else (args,)
     values_only = jac is None and (key in _DERIVATIVE_FREE or not unknowns.x0.size)
     objective = Objective(fun, args, unknowns, False if values_only else jac)
@@ -154,25 +159,25 @@ def minimize(
     if callback is not None or line is not None:
         with_state = key == "trust-constr"
         observer = Observer(callback, unknowns, objective, line, with_state=with_state)
-    given: dict[str, Any] = {
-        "jac": None if values_only else jac if _is_difference(jac) else objective.gradient,
-        "hess": hess,
-        "hessp": hessp,
-        "callback": observer,
-    }
+    gradient = None if values_only else jac if _is_difference(jac) else objective.gradient
     options = reduced(options or {}, unknowns)
+    given = {"fun": objective.value, "jac": gradient, "hess": hess, "hessp": hessp}
+    limits = read_constraints(constraints, unknowns, key, exact=jac is None)
+    keeper = Keeper()
+    if key in _TAKE_ERRORS:
+        given = {name: keeper.watch(function) for name, function in given.items()}
+        limits = [keeper.watch_constraint(constraint) for constraint in limits]
+    given["callback"] = observer
     result = None
     try:
         if key == "bfgs":
-            result = bfgs(objective.value, x, tol=tol, **given, **options)
+            result = bfgs(x0=x, tol=tol, **given, **options)
         else:
-            if has_constraints(constraints):
-                exact = jac is None
-                given["constraints"] = read_constraints(constraints, unknowns, key, exact)
             given["bounds"] = None if box is None else box.free(unknowns)
             result = scipy.optimize.minimize(
-                objective.value, x, method=method, tol=tol, options=options, **given
+                x0=x, method=method, constraints=limits, tol=tol, options=options, **given
             )
+            keeper.raise_kept()
     except StopIteration:
         if observer is None or observer.stopped_at is None:
             raise
@@ -225,6 +230,12 @@ def _second_derivatives(
     Beside a gradient by hand, that is where the method could not run without.
     """
     exact = not _is_difference(jac)
+    if isinstance(hess, str) and hess == "cs" and exact and key in _TAKE_PRODUCTS:
+        if jac is not None:
+            raise ValueError(
+                'hess="cs" needs jac=None; use hess="2-point", "3-point" or a callable'
+            )
+        hess = None  # by autograd, which is what a complex step of the gradient comes to
     if hess is None and key in _TAKE_HESSIAN and exact:
         hess = objective.hessian
     elif callable(hess):

@@ -13,7 +13,7 @@ from typing import Any
 from autograd.core import JVPNode, VJPNode
 from autograd.tracer import notrace_primitives
 
-from .adjoints import labelled
+from .adjoints import labelled, unlabelled
 from .conveniences import is_vector
 from .layouts import Layout
 from .matrix import ComponentMatrix
@@ -41,11 +41,12 @@ class VectorVJPNode(VJPNode):
         elif _takes_arrays(fun):
             args = tuple(map(_plain, args))
             _start_vjp(self, _plain(value), fun, args, kwargs, argnums, parents)
-            self.vjp = _flattening(self.vjp)
+            layout = value._layout if is_vector(value) else None
+            self.vjp = _before(unlabelled, layout, self.vjp)
         else:
             _start_vjp(self, value, fun, args, kwargs, argnums, parents)
             if is_vector(value):
-                self.vjp = _labelling(self.vjp, value._layout)
+                self.vjp = _before(labelled, value._layout, self.vjp)
 
 
 class VectorJVPNode(JVPNode):
@@ -84,14 +85,11 @@ def _plain(value: Any) -> Any:
     return value._data if type(value) is ComponentMatrix else flat(value)
 
 
-def _flattening(vjp: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A rule that gets plain gradients."""
-    return lambda g: vjp(flat(g))
-
-
-def _labelling(vjp: Callable[[Any], Any], layout: Layout) -> Callable[[Any], Any]:
-    """A rule that gets gradients as vectors."""
-    return lambda g: vjp(labelled(g, layout))
+def _before(
+    convert: Callable[[Any, Any], Any], layout: Layout | None, vjp: Callable[[Any], Any]
+) -> Callable[[Any], Any]:
+    """A rule that gets gradients converted: labelled, or plain."""
+    return lambda g: vjp(convert(g, layout))
 
 
 # -- nodes that are made directly, without a look at autograd's tables -------------------------
@@ -120,7 +118,7 @@ def tangent_node(g: Any, kind: type = VectorJVPNode) -> Any:
 def label_node(node: Any, layout: Layout) -> Any:
     """The node of a vector, given that of its buffer."""
     if isinstance(node, VJPNode):
-        return node_of(node, lambda g: (flat(g),))
+        return node_of(node, lambda g: (unlabelled(g, layout),))
     return tangent_node(labelled(node.g, layout)) if isinstance(node, JVPNode) else node
 
 

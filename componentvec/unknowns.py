@@ -12,6 +12,7 @@ from typing import Any
 
 import autograd.numpy as anp
 import numpy as np
+from scipy.optimize import OptimizeResult
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
@@ -71,6 +72,8 @@ class Unknowns:
         if is_vector(x0):
             self.layout = layout(x0)
             return data(x0)
+        if isinstance(x0, OptimizeResult):
+            raise TypeError(f"{name} is the whole result of a solver; give its x or its model")
         if open_container(x0) is not None and not is_plain_list(x0, arrays=False):
             vector, self._restructure = destructure(x0)
             self.layout = self._restructure.layout
@@ -155,12 +158,7 @@ class Unknowns:
 
     def name(self, position: int) -> str:
         """The label of a real entry, or its position."""
-        if self.entries is not None:
-            return repr(self.entries.labels()[position])
-        if self.paired:
-            position, part = divmod(position, 2)
-            return f"entry {position}{('.re', '.im')[part]}"
-        return f"entry {position}"
+        return name_of_entry(self.entries, position, self.paired)
 
     def name_first(self, wrong: np.ndarray) -> str:
         """The label and the value of the first entry of the start that is marked."""
@@ -324,6 +322,16 @@ def _is_number(value: Any, arrays: bool) -> bool:
 def _are_booleans(values: Sequence[Any]) -> bool:
     """Whether a list is a mask."""
     return bool(values) and all(isinstance(value, bool | np.bool_) for value in values)
+
+
+def name_of_entry(entries: Layout | None, position: int, paired: bool) -> str:
+    """The label of a real entry, or its position where it has none."""
+    if entries is not None:
+        return repr(entries.labels()[position])
+    if paired:
+        position, part = divmod(position, 2)
+        return f"entry {position}{('.re', '.im')[part]}"
+    return f"entry {position}"
 
 
 def layout_of_pairs(own: Layout) -> Layout:

@@ -220,12 +220,12 @@ class ComponentVector(ArrayProtocols):
                 put(self._root, *locate(self, key), value)
         elif is_names(key):
             assign(self, key, value)
-        elif is_whole(key) and _is_tree(value):
-            if isinstance(value, ComponentVector):
-                self._layout._require_equal(value._layout)
+        elif is_whole(key) and not isinstance(value, ComponentVector) and _is_tree(value):
             put(self._root, self._offset, self._layout, self._path, value)
         else:
             _require_one_axis(key)
+            if is_whole(key) and isinstance(value, ComponentVector):
+                self._layout._require_equal(value._layout)
             buffer = self._buffer
             buffer[plain(key)] = numbers(plain(value), buffer.dtype, self._path)
 

@@ -518,7 +518,7 @@ def test_a_name_on_a_side_without_labels_is_a_key_error():
 def test_paths_of_several_components_are_no_block(name):
     """KeyError with the remedy."""
     H = numbered(grouped(), grouped())
-    with pytest.raises(KeyError, match=r"a block is one leaf or one group.*layout\.mask"):
+    with pytest.raises(KeyError, match=r"a path is one leaf or one group.*layout\.mask"):
         H[name, "s"]
 
 

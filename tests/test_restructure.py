@@ -561,6 +561,13 @@ def test_pack_refuses_what_does_not_fit(tree, error, text):
         RESTRUCTURE.pack(tree)
 
 
+def test_a_complex_vector_of_a_real_model_goes_there_and_back_by_name():
+    """Its components are complex, and the parameters see the real parts."""
+    vector, restructure = cv.destructure({"w": B, "z": B * 1j}, dtype=complex)
+    back = restructure(cv.asdict(vector))
+    assert back["w"].dtype == float and back["w"].tolist() == [1.0, 2.0]
+
+
 def test_pack_is_differentiable_twice():
     """Through the owner, whether or not the alias is given."""
     for tree in (lambda w: TREE | {"enc": w}, lambda w: TREE | {"enc": w, "dec": w.T}):

@@ -327,7 +327,7 @@ class ArrayLike:
     [
         ArrayLike([1.0]),
         ArrayLike([1.0], dtype=np.dtype(float)),
-        ArrayLike([1], dtype="a dtype of its own"),
+        ArrayLike([1.0], dtype="a dtype of its own"),
         ArrayLike([[1], [2, 3]]),
     ],
 )
@@ -340,7 +340,13 @@ def test_arrays_of_other_libraries_are_refused(value):
 
 
 @pytest.mark.parametrize(
-    "value", [ArrayLike([1, 2]), ArrayLike([1.0], dtype=np.dtype(int)), ArrayLike("text")]
+    "value",
+    [
+        ArrayLike([1, 2]),
+        ArrayLike([1.0], dtype=np.dtype(int)),
+        ArrayLike([1], dtype="a dtype of its own"),
+        ArrayLike("text"),
+    ],
 )
 def test_integer_arrays_of_other_libraries_are_static(value):
     """As those of NumPy are."""

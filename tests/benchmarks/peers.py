@@ -1,5 +1,6 @@
 """The same job done by others: flatten a model, put it back, and differentiate through both."""
 
+import functools
 import statistics
 import time
 
@@ -16,25 +17,29 @@ ROUNDS = 7
 
 def rows():
     """All figures, as (figure, measured, target): times of the peer over ours."""
+    return [row for size in SIZES for row in rows_of(*size)]
+
+
+def rows_of(leaves, size):
+    """The figures of a model of so many leaves of one size."""
+    rng = np.random.default_rng(0)
+    model = {f"leaf{i}": rng.normal(size=size) for i in range(leaves)}
+    vector, restructure = cv.destructure(model)
+    x = cv.data(vector).copy()
+    what = f"{leaves} leaves of {size}"
     table = []
-    for leaves, size in SIZES:
-        rng = np.random.default_rng(0)
-        model = {f"leaf{i}": rng.normal(size=size) for i in range(leaves)}
-        vector, restructure = cv.destructure(model)
-        x = cv.data(vector).copy()
-        for name, (take, put) in peers(model).items():
-            what = f"{leaves} leaves of {size}"
-            ratio = alternate(lambda put=put: put(x), lambda r=restructure: r(x))
-            table.append((f"{name} / restructure, {what}", ratio, "peer"))
-            ratio = alternate(
-                lambda take=take, m=model: take(m), lambda m=model, r=restructure: r.pack(m)
-            )
-            table.append((f"{name} / pack, {what}", ratio, "peer"))
-        _, unflatten = flatten(model)
-        theirs = autograd.value_and_grad(lambda p, u=unflatten: loss(u(p)))
-        ours = autograd.value_and_grad(lambda p, r=restructure: loss(r(p)))
-        ratio = alternate(lambda f=theirs: f(x), lambda f=ours: f(x), rounds=3)
-        table.append((f"autograd flatten / restructure, value and gradient, {what}", ratio, "peer"))
+    for name, (take, put) in peers(model).items():
+        ratio = alternate(functools.partial(put, x), functools.partial(restructure, x))
+        table.append((f"{name} / restructure, {what}", ratio, "peer"))
+        ratio = alternate(
+            functools.partial(take, model), functools.partial(restructure.pack, model)
+        )
+        table.append((f"{name} / pack, {what}", ratio, "peer"))
+    unflatten = flatten(model)[1]
+    theirs = autograd.value_and_grad(lambda p: loss(unflatten(p)))
+    ours = autograd.value_and_grad(lambda p: loss(restructure(p)))
+    ratio = alternate(lambda: theirs(x), lambda: ours(x), rounds=3)
+    table.append((f"autograd flatten / restructure, value and gradient, {what}", ratio, "peer"))
     return table
 
 
