@@ -96,7 +96,7 @@ def _by_name(bounds: dict[Any, Any], unknowns: Unknowns) -> tuple[np.ndarray, np
         found = own._seek(pattern)
         group = found if found is not None and not isinstance(found[1], Leaf) else None
         for side, value, default in zip(sides, given, (-np.inf, np.inf), strict=True):
-            value = default if value is None else value
+            value = _opened(value, default)
             if group is not None and is_tree(value):
                 for path, offset, leaf, item in gather(group[1], value, path_keys(own, pattern)):
                     _write(side, path, group[0] + offset, leaf, item, name)
@@ -107,6 +107,15 @@ def _by_name(bounds: dict[Any, Any], unknowns: Unknowns) -> tuple[np.ndarray, np
                     if chosen:
                         _write(side, path, offset, leaf, value, name)
     return data(sides[0]), data(sides[1])
+
+
+def _opened(value: Any, default: float) -> Any:
+    """One side of bounds, open where it is None, also within lists and dicts."""
+    if type(value) is dict:
+        return {name: _opened(item, default) for name, item in value.items()}
+    if type(value) in (list, tuple):
+        return [_opened(item, default) for item in value]
+    return default if value is None else value
 
 
 def _write(
@@ -157,9 +166,7 @@ def _two_sides(bounds: Any, unknowns: Unknowns, in_pairs: bool) -> tuple[Any, An
 
 def _side(side: Any, unknowns: Unknowns, default: float) -> np.ndarray:
     """One side of the bounds for all real entries."""
-    size = unknowns.start.size
-    if side is None:
-        return np.full(size, default)
+    size, side = unknowns.start.size, _opened(side, default)
     if is_vector(side) and unknowns.layout is not None:
         if layout(side) != unknowns.entries:
             unknowns.layout._require_equal(layout(side), "a plain array")

@@ -18,6 +18,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from .assembly import as_pairs
 from .conveniences import data, is_vector, layout
+from .hidden import refuse_hidden_arrays
 from .layouts import Layout
 from .matrix import ComponentMatrix
 from .packing import untraced
@@ -85,6 +86,7 @@ class Unknowns:
         except ValueError:
             values = np.empty(1, dtype=object)
         if values.dtype.kind not in "biufc":
+            refuse_hidden_arrays(x0, ())  # with what to do about it
             raise TypeError(
                 f"{name}: expected a ComponentVector, a model or an array of numbers, "
                 f"got {type(x0).__name__}"

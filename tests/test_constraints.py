@@ -8,7 +8,7 @@ import scipy.optimize
 from numpy.testing import assert_allclose
 from scipy.optimize import BFGS, Bounds, LinearConstraint, NonlinearConstraint
 from scipy.optimize._minimize import MINIMIZE_METHODS
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array
 from scipy.sparse.linalg import LinearOperator
 
 import componentvec as cv
@@ -239,10 +239,11 @@ def test_options_of_a_nonlinear_constraint_are_kept_for_the_free_entries():
         0,
         jac="3-point",
         finite_diff_rel_step=np.full(3, 1e-5),
-        finite_diff_jac_sparsity=[[1, 1, 1]],
     )
-    res = cv.minimize(loss, start(), method="trust-constr", constraints=constraint, fixed="q")
-    assert radius(res.x) == pytest.approx(0, abs=1e-6)
+    for sparsity in ([[1, 1, 1]], csr_array([[1, 1, 1]]), coo_array([[1, 1, 1]])):
+        constraint.finite_diff_jac_sparsity = sparsity
+        res = cv.minimize(loss, start(), method="trust-constr", constraints=constraint, fixed="q")
+        assert radius(res.x) == pytest.approx(0, abs=1e-6)
 
 
 def test_models_and_complex_vectors_have_constraints():
@@ -322,6 +323,7 @@ def test_no_constraints_are_none(constraints):
     [
         (3.0, TypeError, "a constraint is a dict, a NonlinearConstraint or a Linear"),
         (Bounds(0, 1), TypeError, "got Bounds"),
+        (radius, TypeError, "got function"),
         ({"type": "eq"}, ValueError, "a constraint needs a function 'fun'"),
         ({"fun": radius}, KeyError, "no type"),
         ({"type": "le", "fun": radius}, ValueError, "Unknown constraint type"),
@@ -339,6 +341,8 @@ def test_bad_constraints_say_what_is_expected(constraint, error, message):
     for method in ("SLSQP", "trust-constr"):
         with pytest.raises(error, match=message):
             cv.minimize(loss, start(), method=method, constraints=[constraint])
+        with pytest.raises(error, match=message):
+            cv.minimize(loss, start(), method=method, constraints=constraint)
 
 
 def test_linear_constraint_on_complex_entries_counts_pairs():

@@ -218,7 +218,7 @@ def vector_of(tree, dtype=None):
 def test_reading_the_line_back_gives_an_equal_vector(tree, dtype):
     """The line of a small vector is Python for that vector."""
     v = vector_of(tree, dtype)
-    assume(cv.data(v).size <= 10)
+    assume(len(repr(cv.asdict(v))) < 300)  # longer ones are abbreviated
     again = read_back(v)
     assert cv.layout(again) == cv.layout(v)
     assert cv.data(again).dtype == cv.data(v).dtype

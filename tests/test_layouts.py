@@ -405,7 +405,8 @@ def covers(pattern, path):
 def test_masks_agree_with_brute_force(tree, data):
     """For each entry, some pattern covers the path of its leaf, or its mask is False."""
     layout, leaves = cv.layout(made(tree)), Cells(tree).cells
-    known = [key for path in leaves for key in path] or ["a"]
+    # a negative position counts from the end of a sequence, which the brute force does not know
+    known = [key for path in leaves for key in path if isinstance(key, str) or key >= 0] or ["a"]
     key = st.sampled_from([*[format_path((k,)) for k in known], "*", "**"])
     text = ""
     for part in data.draw(st.lists(key, min_size=1, max_size=4)):

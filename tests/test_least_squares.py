@@ -6,7 +6,7 @@ import autograd.numpy as np
 import pytest
 import scipy.optimize
 from numpy.testing import assert_allclose
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import coo_array, csr_array, issparse
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 import componentvec as cv
@@ -335,6 +335,24 @@ def test_sparsity_of_finite_differences_passes_through():
         residuals, start(), jac="2-point", jac_sparsity=np.ones((9, 3)), tr_solver="lsmr"
     )
     assert issparse(res.jac) and "cov" not in res
+    for sparsity in (np.ones((9, 3)), csr_array(np.ones((9, 3))), coo_array(np.ones((9, 3)))):
+        res = cv.least_squares(
+            residuals, start(), jac="2-point", jac_sparsity=sparsity, fixed="level"
+        )
+        assert res.jac.shape == (9, 3) and res.x.level == 0
+        assert not res.jac.toarray()[:, 2].any()
+
+
+@pytest.mark.parametrize("fixed", [None, "level"])
+def test_function_may_give_residuals_and_jacobian(fixed):
+    """A pair, under jac=True; anything else is an error."""
+    jacobian = cv.jacobian(residuals)
+    both = cv.least_squares(lambda v: (residuals(v), jacobian(v)), start(), jac=True, fixed=fixed)
+    apart = cv.least_squares(residuals, start(), jac=jacobian, fixed=fixed)
+    assert_allclose(both.x, apart.x)
+    assert_allclose(both.cov, apart.cov)
+    with pytest.raises(TypeError, match="jac=True the function must return a pair, its value and"):
+        cv.least_squares(residuals, start(), jac=True)
 
 
 # -- complex numbers -------------------------------------------------------------------------------
@@ -491,7 +509,8 @@ def test_covariance_of_badly_scaled_parameters_keeps_its_digits():
         (lambda v: v.a**2, "not positive definite: its diagonal is 0.0 at 'b'"),
         (lambda v: (v.a + v.b) ** 2, "not positive definite: x is no minimum"),
         (lambda v: v.a**2 + v.b**2 + 4 * v.a * v.b, "not positive definite: x is no minimum"),
-        (lambda v: np.inf * v.a**2 + v.b**2, "the Hessian at x is not finite"),
+        (lambda v: np.inf * v.a**2 + v.b**2, "the function is not finite at x: its value there"),
+        (lambda v: v.a**1.5 + v.b**2, "the Hessian at x is not finite"),
     ],
 )
 def test_covariance_needs_a_positive_definite_hessian(fun, message):
@@ -506,3 +525,14 @@ def test_covariance_names_the_free_entry():
         cv.covariance(lambda v: v.a**2 + v.b, cv.ComponentVector(a=0.0, b=0.0), fixed="a")
     with pytest.raises(TypeError, match="x: expected a ComponentVector, a model or an array"):
         cv.covariance(lambda v: v.a, None)
+    with pytest.raises(TypeError, match="covariance needs a function of one real number"):
+        cv.covariance(lambda v: v, cv.ComponentVector(a=0.0, b=0.0))
+
+
+def test_whole_result_is_no_start():
+    """It says what to give instead."""
+    res = cv.minimize(lambda v: v.a**2, cv.ComponentVector(a=1.0))
+    with pytest.raises(TypeError, match="x is the whole result of a solver; give its x or its mod"):
+        cv.covariance(lambda v: v.a**2, res)
+    with pytest.raises(TypeError, match="x0 is the whole result of a solver"):
+        cv.minimize(lambda v: v.a**2, res)

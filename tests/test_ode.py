@@ -314,6 +314,8 @@ def test_options_pass_through_and_tolerances_may_be_labelled():
     assert cv.solve_ivp(grow, (0, 3), start(), max_step=0.1).t.size > 30
     back = cv.solve_ivp(grow, (3, 0), start(), t_eval=[2.0, 1.0])
     assert back.t.tolist() == [2.0, 1.0] and back.y["prey"].shape == (2,)
+    tight = cv.solve_ivp(grow, (0, 3), start(), rtol=np.array(1e-8), max_step=np.array(0.1))
+    assert_array_equal(tight.y, by_hand(rtol=1e-8, max_step=0.1).y)
     none = cv.solve_ivp(grow, (0, 3), start(), t_eval=[])
     assert none.y["hunters"].shape == (2, 0)
     z = cv.ComponentVector(z=1 + 0j)

@@ -110,6 +110,15 @@ def test_state_of_trust_constr_is_labelled_and_not_the_result():
     assert type(res.x) is cv.ComponentVector
 
 
+def test_callback_of_an_x_alone_goes_with_trust_constr():
+    """As with all other methods; one that takes more gets the state."""
+    seen, states = [], []
+    res = cv.minimize(loss, start(), method="trust-constr", callback=lambda x: seen.append(x))
+    assert len(seen) == res.nit and seen[0].layout == start().layout
+    cv.minimize(loss, start(), method="trust-constr", callback=lambda *given: states.append(given))
+    assert len(states) == res.nit and all(len(given) == 2 for given in states)
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("form", ["x", "intermediate_result"])
 def test_stop_iteration_ends_the_run(method, form):

@@ -219,6 +219,29 @@ def test_nothing_to_solve_is_solved():
     assert res.success and res.x.size == 0
 
 
+@pytest.mark.parametrize("method", ["krylov", "df-sane", "anderson"])
+def test_jacobian_for_a_method_without_use_for_one_is_scipys_warning(method):
+    """The run goes on without."""
+    jacobian = cv.jacobian(equations)
+    both = {True: lambda v: (equations(v), jacobian(v))}
+    for jac in (True, jacobian, "3-point"):
+        with pytest.warns(RuntimeWarning, match="does not use the jacobian"):
+            res = cv.root(both.get(jac, equations), start(), method=method, jac=jac)
+        assert_allclose(res.x, SOLUTION, atol=1e-4)
+    for jac in (False, "2-point"):
+        assert cv.root(equations, start(), method=method, jac=jac).success
+    with pytest.raises(ValueError, match="jac must be None"):
+        cv.root(equations, start(), method=method, jac="4-point")
+
+
+def test_method_is_a_name_and_a_pair_is_a_pair():
+    """And nothing else."""
+    with pytest.raises(ValueError, match="method must be the name of one of SciPy's methods"):
+        cv.root(equations, start(), method=len)
+    with pytest.raises(TypeError, match="return a pair, its value and its Jacobian, got dict"):
+        cv.root(equations, start(), jac=True)
+
+
 def test_wrong_number_of_equations_says_how_many():
     """Methods for square systems; `lm` takes more equations than unknowns."""
     with pytest.raises(ValueError, match="as many equations as unknowns, got 2 for 3"):

@@ -985,6 +985,39 @@ def test_exceptions_of_the_function_come_through():
     assert not hasattr(caught.value, "__notes__")
 
 
+@pytest.mark.parametrize("method", SECOND + FREE + ("dogleg", "BFGS"))
+def test_errors_of_linear_algebra_come_through(method):
+    """Some methods of SciPy's take such errors for their own, and end with a status."""
+
+    def quadratic_once(v):
+        if len(calls) > 1:
+            raise np.linalg.LinAlgError("my own")
+        return quadratic(v)
+
+    fun, calls = counting(quadratic_once)
+    with pytest.raises(np.linalg.LinAlgError, match="my own"):
+        cv.minimize(fun, quadratic_start(), method=method)
+
+
+@pytest.mark.parametrize("what", ["hess", "constraint", "limit"])
+def test_errors_of_linear_algebra_in_other_functions_come_through(what):
+    """Hessians by hand, and constraints of both kinds."""
+
+    def fail(*args):
+        raise np.linalg.LinAlgError("my own")
+
+    options = {
+        "hess": {"method": "trust-exact", "hess": fail},
+        "constraint": {"method": FREE[-1], "constraints": {"type": "ineq", "fun": fail}},
+        "limit": {
+            "method": FREE[-1],
+            "constraints": scipy.optimize.NonlinearConstraint(fail, 0, 1),
+        },
+    }
+    with pytest.raises(np.linalg.LinAlgError, match="my own"):
+        cv.minimize(quadratic, quadratic_start(), **options[what])
+
+
 def test_function_that_autograd_cannot_trace_gains_a_note():
     """It says what to do; and that works."""
     import math
@@ -1073,6 +1106,17 @@ def test_wrong_types_of_start_are_type_errors(x0):
         cv.minimize(np.sum, x0)
 
 
+def test_unregistered_class_of_arrays_is_told_how_to_register():
+    """At the root, too."""
+
+    class Unregistered:
+        def __init__(self):
+            self.w = np.ones(2)
+
+    with pytest.raises(TypeError, match=r"holds arrays in w; register it with cv\.register"):
+        cv.minimize(lambda m: np.sum(m.w**2), Unregistered())
+
+
 def test_masked_array_is_no_start():
     """Its mask would be lost."""
     with pytest.raises(TypeError, match="a masked array has no place for its mask; use fixed="):
@@ -1104,6 +1148,46 @@ def test_numbers_in_a_list_are_an_array_and_arrays_in_a_list_a_model(start):
     res = cv.minimize(lambda m: np.sum(m[0] ** 2) + m[1] ** 2, [np.ones(2), np.array(2.0)])
     assert type(res.model) is list
     assert_allclose(res.model[0], [0, 0], atol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["BFGS", "L-BFGS-B", "CG"])
+def test_unknown_ways_to_get_a_gradient_are_errors(method):
+    """SciPy takes some of them for finite differences."""
+    for jac in ("4-point", 3, TARGET):
+        with pytest.raises(ValueError, match="jac must be None, True, False, callable"):
+            cv.minimize(quadratic, quadratic_start(), method=method, jac=jac)
+    for fun in (quadratic, lambda v: (quadratic(v),)):
+        with pytest.raises(TypeError, match="return a pair, its value and its gradient, got"):
+            cv.minimize(fun, quadratic_start(), method=method, jac=True)
+
+
+@pytest.mark.parametrize("method", ["trust-constr", "Newton-CG"])
+def test_complex_step_of_the_exact_gradient_is_the_exact_hessian(method):
+    """With a gradient by hand it is refused."""
+    res = cv.minimize(quadratic, quadratic_start(), method=method, hess="cs")
+    assert_allclose(res.x, TARGET, atol=1e-6)
+    with pytest.raises(ValueError, match='hess="cs" needs jac=None'):
+        cv.minimize(quadratic, quadratic_start(), method=method, hess="cs", jac=cv.grad(quadratic))
+
+
+@pytest.mark.parametrize("fixed", [None, "q"])
+def test_first_simplex_may_be_a_list_of_labelled_vertices(fixed):
+    """Or of plain ones; whole in either case."""
+    vertices = [quadratic_start() + shift for shift in (0, TARGET, TARGET**2, TARGET**3)]
+    vertices = vertices if fixed is None else vertices[:3]
+    plain = np.array([np.asarray(vertex) for vertex in vertices])
+    found = [
+        cv.minimize(
+            quadratic,
+            quadratic_start(),
+            method="Nelder-Mead",
+            fixed=fixed,
+            options={"initial_simplex": simplex},
+        )
+        for simplex in (vertices, plain, list(plain))
+    ]
+    assert found[0].x.tolist() == found[1].x.tolist() == found[2].x.tolist()
+    assert found[0].success
 
 
 def test_warnings_of_scipy_come_through():
