@@ -26,9 +26,6 @@ _TAKE_HESSIAN = frozenset({"trust-exact", "dogleg"})
 _TAKE_PRODUCTS = frozenset({"newton-cg", "trust-ncg", "trust-krylov", "trust-constr"})
 #: that end with a status where an error of linear algebra is raised, by whomever
 _TAKE_ERRORS = _TAKE_HESSIAN | {"cobyqa", "trust-ncg", "trust-krylov"}
-#: SciPy takes out what equal bounds hold, and breaks callbacks on the way: always, ...
-_REMOVE_EQUAL = frozenset({"tnc", "cobyla"})
-_REMOVE_EQUAL_FOR_DIFFERENCES = frozenset({"slsqp", "l-bfgs-b"})  # ... or for finite differences
 _METHODS = _TAKE_BOUNDS | _TAKE_HESSIAN | _TAKE_PRODUCTS | {"bfgs", "cg"}
 
 
@@ -140,11 +137,9 @@ def minimize(
         unknowns.fix(fixed)
     box = read_bounds(bounds, unknowns, in_pairs=True)
     method, key = _choose_method(method, box, constraints)
-    if box is not None and (
-        key in _REMOVE_EQUAL or (key in _REMOVE_EQUAL_FOR_DIFFERENCES and _is_difference(jac))
-    ):
-        unknowns.fix(unknowns.is_fixed | (box.low == box.high))
     check_jac(jac, unknowns)
+    if box is not None and _removes_equal(key, jac):
+        unknowns.fix(unknowns.is_fixed | (box.low == box.high))
     args = args if isinstance(args, tuple) else (args,)
     values_only = jac is None and (key in _DERIVATIVE_FREE or not unknowns.x0.size)
     objective = Objective(fun, args, unknowns, False if values_only else jac)
@@ -191,6 +186,11 @@ def minimize(
 def _is_difference(jac: Any) -> bool:
     """Whether SciPy takes finite differences."""
     return jac is not None and jac is not True and not callable(jac)
+
+
+def _removes_equal(key: str, jac: Any) -> bool:
+    """Whether SciPy takes out what equal bounds hold, and breaks callbacks on the way."""
+    return key in ("tnc", "cobyla") or (key in ("slsqp", "l-bfgs-b") and _is_difference(jac))
 
 
 def _choose_method(method: Any, box: Box | None, constraints: Any) -> tuple[Any, str]:
