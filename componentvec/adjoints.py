@@ -37,9 +37,6 @@ class Place:
     def __call__(self, g: Any) -> tuple[Parts]:
         return (Parts([(self, g)]),)
 
-    def __repr__(self) -> str:
-        return f"Place({self.offset}, {self.leaf.shape})"
-
 
 def gather_parts(layout: Layout, dtype: np.dtype, parts: Sequence[tuple[Place, Any]]) -> Any:
     """The gradient of a vector from the gradients of its leaves."""

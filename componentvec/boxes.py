@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Iterator
 from typing import Any
 
@@ -77,7 +78,8 @@ class VectorBox(NDArrayOperatorsMixin):
             if not -size <= key < size:
                 raise IndexError(f"index {key} is out of bounds: the vector has {size} entries")
             return self._entries(int(key) % size, _NUMBER)
-        return data_of(self)[flat(plain(key))]
+        key = flat(plain(key))
+        return data_of(self)[np.asarray(key) if type(key) is list else key]
 
     def __getattr__(self, name: str) -> Any:  # for what is no component that was read before
         if name[:1] == "_":
@@ -212,6 +214,15 @@ class VectorBox(NDArrayOperatorsMixin):
             return primitive(*args, **kwargs)
         raise TypeError(f"autograd has no rule for numpy.{name} of these arguments")
 
+
+def _comparing(name: str) -> Any:
+    """A comparison: of plain values, as it has no derivative."""
+    compare = getattr(operator, name)
+    return lambda self, other: compare(getval(self), getval(other))
+
+
+for _name in ("lt", "le", "eq", "ne", "gt", "ge"):
+    setattr(VectorBox, f"__{_name}__", _comparing(_name))
 
 _set_reader = vars(VectorBox)["_reader"].__set__
 _set_layout = vars(VectorBox)["_layout"].__set__

@@ -61,7 +61,7 @@ def main(picture=None):
     print(cv.destructure(start)[1].layout)
     fit = cv.minimize(loss, start, images, options={"maxiter": STEPS}, progress=True)
     model = fit.model
-    print(f"loss before {loss(start, images):.3f}, after {fit.fun:.3f} ({fit.message})")
+    print(f"loss before {loss(start, images):.3f}, after {fit.nit} iterations {fit.fun:.3f}")
     print(fit.x)
     shared = np.shares_memory(model.encoder.w, model.decoder.w)
     print("decoder.w is encoder.w.T, on the same memory:", shared)

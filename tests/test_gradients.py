@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from autograd import grad
 from autograd.core import make_jvp, make_vjp
-from autograd.extend import defvjp, primitive
+from autograd.extend import defjvp, defvjp, primitive
 from numpy.testing import assert_allclose
 
 import componentvec as cv
@@ -185,8 +185,11 @@ def test_a_primitive_of_a_user_gets_vectors_with_names():
         return lambda g: cv.merge(0 * v, a=2 * g * v.a * np.sum(v.b), b=g * v.a**2 * np.ones(3))
 
     defvjp(energy, rule)
+    defjvp(energy, lambda t, ans, v: 2 * v.a * t.a * np.sum(v.b) + v.a**2 * np.sum(t.b))
     g = grad(lambda v: energy(v) * v.a)(ordinary())
     assert_allclose([g.a, g.b[0]], [3 * 0.7**2 * 2.6, 0.7**3])
+    tangent = make_jvp(energy, ordinary())(np.ones(SIZE))[1]
+    assert_allclose(tangent, 2 * 0.7 * 2.6 + 3 * 0.7**2)
 
 
 def test_checkpoint_runs_the_function_on_vectors():

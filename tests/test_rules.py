@@ -101,7 +101,9 @@ def test_other_ways_of_reading(f):
         lambda x: cv.ComponentVector(a=1.0, b=[2.0, 3.0]).layout.wrap(x),
         lambda x: cv.ComponentVector(a=1.0, b=[2.0, 3.0]).layout.wrap(2 * x[::-1]).b,
         lambda x: cv.ComponentVector(a=1.0, b=[2.0, 3.0]).layout.wrap([x[1], x[0], 2.0]),
-        lambda x: cv.ComponentVector(a=1.0, b=[2.0, 3.0]).layout.pack({"a": x[0], "b": [1.0, x[1]]}),
+        lambda x: cv.ComponentVector(a=1.0, b=[2.0, 3.0]).layout.pack(
+            {"a": x[0], "b": [1.0, x[1]]}
+        ),
         lambda x: cv.ComponentVector(a=1.0, z=[2j]).layout.pack({"a": x[0], "z": x[:1] * 1j}),
         lambda x: cv.destructure({"a": x, "b": x**2})[0],
         lambda x: cv.destructure({"w": np.ones((1, 3))})[1](x)["w"],
@@ -142,6 +144,32 @@ def test_reading_and_scattering_are_adjoint(found, random):
     for path, cells in index.items():
         np.add.at(expected, cells, leaves[path])
     assert_allclose(cv.data(grad(product)(v)), expected, atol=1e-12)
+
+
+def test_a_complex_cotangent_of_real_numbers():
+    """Its real part counts, for a leaf as for a whole vector; real ones of complex numbers too."""
+    v = ordinary()
+    g = make_vjp(lambda v: v.b, v)[0](np.array([1 + 2j, 3j, 4.0]))
+    assert g.b.tolist() == [1.0, 0.0, 4.0] and g.dtype == float
+    g = make_vjp(lambda v: v, v)[0](np.full(SIZE, 2 + 1j))
+    assert g.dtype == float and np.all(cv.data(g) == 2.0)
+    z = all_complex()
+    g = make_vjp(lambda z: z.z, z)[0](np.array([1.0, 2.0]))
+    assert g.dtype == complex and g.z.tolist() == [1.0, 2.0]
+
+
+def test_wrapping_what_is_a_vector_already_and_traced_lists():
+    """A vector of the layout as it is, and a list that autograd traces as an array."""
+    v = ordinary()
+    assert grad(lambda v: v.layout.wrap(v).a ** 2)(v).a == 1.4
+    own = cv.ComponentVector(a=1.0, b=[2.0, 3.0]).layout
+    assert_allclose(grad(lambda x: anp.sum(own.wrap(x) ** 2))([1.0, 2.0, 3.0]), [2.0, 4.0, 6.0])
+
+
+def test_pairs_that_fit_no_dtype_become_plain():
+    """As without a trace: complex entries hold no pairs."""
+    plain = make_vjp(lambda v: v.astype(complex), paired())[1]
+    assert type(plain) is np.ndarray and plain.dtype == complex
 
 
 def test_checks_catch_a_wrong_rule(monkeypatch):

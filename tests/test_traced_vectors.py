@@ -156,6 +156,7 @@ OPERATIONS = {
     "v[its own mask]": lambda v: v[v > 0.5],
     "v[positions]": lambda v: v[np.array([0, 3, 3, 5])],
     "v[list]": lambda v: v[[0, 3, 3]],
+    "v[list of answers]": lambda v: v[[i % 3 == 0 for i in range(SIZE)]],
     "v[None]": lambda v: v[None],
     "v[:]": lambda v: v[:],
     "v[...]": lambda v: v[...],
@@ -248,6 +249,7 @@ def test_comparisons_are_plain_so_that_functions_may_branch():
         assert v.a > 0 and not is_two and (v == v).all() and (v > 0.5).sum() == 10
         assert type(v > 0) is cv.ComponentVector and (v > v.a).layout == v.layout
         assert 0.7 in v and v.a in v and 7.0 not in v
+        assert not (v == "text").any() and (v != None).all()  # noqa: E711
         assert np.argmax(v) == v.argmax() == 12 and np.isfinite(v).all() and np.any(v)
         assert np.array_equal(v, ordinary()) and np.sign(v)[0] == 1.0
         assert bool(v[["a"]]) is True and np.zeros_like(v).layout == v.layout
@@ -291,12 +293,16 @@ def test_names_with_an_underscore_and_odd_ones_are_items():
     assert grad(f)(v).tolist() == [240.0, 160.0, 240.0, 96.0]
 
 
+class Name(str):
+    """A string of a class of its own."""
+
+
 def test_repeated_reads_are_one_leaf():
     """The box is kept, so that gradients meet early and no path is looked up twice."""
 
     def check(v):
-        assert v.b is v["b"] is v.b and v.g is v["g"] and v.g.y is v.g["y"]
-        assert v["g.y"] is v["g.y"] and v.layers is v.layers
+        assert v.b is v["b"] is v[Name("b")] and v.g is v["g"] and v.g.y is v.g["y"]
+        assert v["g.y"] is v["g.y"] and v.layers is v.layers and len(v["layers[:1]"]) == 1
 
     traced(check)
 
