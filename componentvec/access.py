@@ -11,7 +11,7 @@ import numpy as np
 from .assembly import Part, as_leaf, gather, result_dtype
 from .layouts import Layout
 from .paths import MAPPING, Path, format_path
-from .places import Leaf
+from .places import Leaf, Shape
 from .tracing import is_traced, tracing
 from .tree import open_container
 
@@ -137,7 +137,7 @@ def stacked(items: Items, at: int, leaf: Leaf) -> tuple[int, Leaf]:
 def checked(value: Any, target: np.ndarray, path: Path) -> np.ndarray:
     """The value as an array that can be written into a view, or an error that says why not."""
     name = format_path(path) or "the vector"
-    array = numbers(value, target.dtype, path)
+    array = numbers(value, target.dtype, path, target.shape)
     if array.shape != target.shape and array.shape != ():
         try:
             fits = np.broadcast_shapes(target.shape, array.shape) == target.shape
@@ -146,19 +146,19 @@ def checked(value: Any, target: np.ndarray, path: Path) -> np.ndarray:
         if not fits:
             raise ValueError(f"{name!r} has shape {target.shape}, got shape {array.shape}")
     if not target.flags.writeable:
-        raise ValueError(f"{name!r} is read-only")
+        raise ValueError(f"{name!r} is read-only; copy it first")
     return array
 
 
-def numbers(value: Any, dtype: np.dtype, path: Path) -> np.ndarray:
-    """The value as an array of numbers that memory of a dtype can take."""
+def numbers(value: Any, dtype: np.dtype, path: Path, shape: Shape | None = None) -> np.ndarray:
+    """The value as an array of numbers that memory of a dtype, and of a shape, can take."""
     name = format_path(path) or "the vector"
     if is_traced(value):
         raise TypeError(
             f"{name!r}: a value that autograd traces cannot be written in place; "
             "build a new vector, with componentvec.merge or layout.pack"
         )
-    array: np.ndarray = as_leaf(value, path)
+    array: np.ndarray = as_leaf(value, path, shape)
     if array.dtype.kind == "c" and dtype.kind != "c":
         raise TypeError(f"{name!r} is real ({dtype}), got complex values ({array.dtype})")
     return array

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .layouts import Layout
-from .paths import Path, check_key, format_path, unknown
-from .places import GroupPlan, Leaf, LeafPlan, Plan
+from .paths import MAPPING, SEQUENCE, Path, check_key, format_path, unknown
+from .places import GroupPlan, Leaf, LeafPlan, Plan, Shape
 from .tracing import is_traced, tracing
 from .tree import open_container
 
@@ -170,7 +170,7 @@ def gather(
     while stack:
         path, offset, node, value = stack.pop()
         if isinstance(node, Leaf):
-            parts.append((path, offset, node, as_leaf(value, path)))
+            parts.append((path, offset, node, as_leaf(value, path, node.shape)))
             continue
         group = open_container(value)
         if group is None:
@@ -183,6 +183,13 @@ def gather(
         given = dict(zip(names, group.values, strict=True))
         for key in names:
             if key not in node._children and (*path, key) not in spare:
+                if group.kind == SEQUENCE and node._kind == MAPPING:
+                    expected = ", ".join(format_path((name,)) for name in [*node._children][:20])
+                    raise KeyError(
+                        f"no component {format_path((*path, key))!r}: expected a mapping with "
+                        f"{expected}, got a {type(value).__name__}, which is a tree here; a flat "
+                        "vector is np.array([...])"
+                    )
                 known = [format_path((*path, name)) for name in node._children]
                 raise KeyError(unknown(format_path((*path, key)), known))
         children: list[tuple[Path, int, Any, Any]] = []
@@ -208,8 +215,11 @@ def _only_aliases(node: Any) -> bool:
     return bool(leaves) and all(leaf.alias for _, _, leaf in leaves)
 
 
-def as_leaf(value: Any, path: Path) -> Any:
-    """A value as one numeric array (traced ones stay traced), or a TypeError with its path."""
+def as_leaf(value: Any, path: Path, shape: Shape | None = None) -> Any:
+    """A value as one numeric array (traced ones stay traced), or a TypeError with its path.
+
+    `shape` is what is expected, for errors.
+    """
     if is_traced(value):
         return value
     if type(value) is np.ndarray and value.dtype.kind in _NUMERIC:
@@ -235,11 +245,25 @@ def as_leaf(value: Any, path: Path) -> Any:
         ) from None
     if array.dtype.kind in _NUMERIC:
         return array
-    given = f"an array of {array.dtype}" if isinstance(value, np.ndarray) else repr(value)[:60]
-    raise TypeError(
-        f"{_named(path)}: expected numbers, arrays, or dicts, lists and tuples of them, "
-        f"got {given} of type {type(value).__name__}"
-    )
+    expected = "numbers, arrays, or dicts, lists and tuples of them"
+    if shape is not None:
+        expected = f"numbers of shape {shape}" if shape else "a number"
+    raise TypeError(f"{_named(path)}: expected {expected}, got {_describe(value, shape is None)}")
+
+
+def _describe(value: Any, is_new: bool) -> str:
+    """A value that is no component, and, where names are new, what to do with it."""
+    kind = type(value).__name__
+    if open_container(value) is not None:
+        return f"a {kind}"
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype} of type {kind}"
+    if value is None:
+        return "None" + ("; leave it out" if is_new else "")
+    described = f"{repr(value)[:60]} of type {kind}"
+    if is_new and type(value).__module__ not in ("builtins", "numpy"):
+        described += f"; cv.register({kind}) makes it a group, cv.destructure takes whole models"
+    return described
 
 
 def _named(path: Path) -> str:

@@ -88,7 +88,7 @@ class VectorBox(NDArrayOperatorsMixin):
                 return getattr(self, name)
             raise AttributeError(
                 f"a traced ComponentVector has no attribute {name!r}; "
-                "a component whose name begins with an underscore is read as an item"
+                "a component whose name begins with an underscore is reached as an item"
             )
         if name in self._layout._children:
             return self._component(name)

@@ -127,10 +127,19 @@ def copy(v: Any) -> Any:
 def astype(v: Any, dtype: Any) -> Any:
     """A new vector of another dtype; plain where pairs (re, im) do not fit it."""
     own, chosen = layout(v), np.dtype(dtype)
+    if chosen.kind not in "biufc":
+        raise TypeError(f"a vector holds numbers, got dtype {chosen}")
     converted = data(v).astype(chosen)
     if own._paired and (chosen.kind != "f" or chosen.itemsize < 4):
         return converted
     return own._with_dtype(chosen).wrap(converted)
+
+
+def read_only(x: Any) -> Any:
+    """A vector or array on the same memory that refuses to be written."""
+    lent = (data(x) if is_vector(x) else np.asanyarray(x)).view()
+    lent.flags.writeable = False
+    return x._layout.wrap(lent) if is_vector(x) else lent
 
 
 #: what attributes give where no component has the name

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 import autograd.numpy as anp
 import numpy as np
 
-from .conveniences import is_vector, layout
+from .conveniences import is_vector, layout, read_only
 from .layouts import Layout
 from .matrix import ComponentMatrix
+from .notes import Noting
 from .packing import untraced
 from .pullbacks import (
     gradient_function,
@@ -284,10 +285,17 @@ class _Argument(NamedTuple):
 
     def applied(self, f: Function, args: Any, kwargs: Any) -> Function:
         """The function of the vector alone."""
-        if self.restructure is None:
-            return lambda p: f(p, *args, **kwargs)
-        restructure = self.restructure
-        return lambda p: f(restructure(p), *args, **kwargs)
+        present = self.restructure or (lambda p: p)
+
+        def plainly() -> Any:
+            x = self.vector if is_traced(self.vector) else read_only(self.vector)
+            return f(present(x), *args, **kwargs)
+
+        def function(p: Any) -> Any:
+            with Noting(plainly, ""):
+                return f(present(p), *args, **kwargs)
+
+        return function
 
     def gradient(self, g: Any) -> Any:
         """A gradient as the caller gets it."""

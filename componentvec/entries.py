@@ -36,6 +36,13 @@ def write_labels(leaves: Sequence[tuple[Path, int, Leaf]], size: int) -> list[st
     return labels
 
 
+def split_label(label: str) -> tuple[str, str]:
+    """The path and the index, as text, of a label that no path is; the index may be missing."""
+    label = label.removesuffix(".re").removesuffix(".im")
+    index = _INDEX.search(label)
+    return (label, "") if index is None else (label[: index.start()], index[0])
+
+
 def find_entry(group: Any, label: Any) -> int | None:
     """The entry of a label that is no path, or None."""
     if not isinstance(label, str):

@@ -15,9 +15,10 @@ from scipy.optimize._numdiff import approx_derivative
 
 from .conveniences import is_vector, layout
 from .layouts import Layout
-from .objective import Noting, as_buffer
+from .notes import Noting
+from .objective import as_buffer
 from .packing import untraced
-from .pullbacks import jacobian_matrix, pullback
+from .pullbacks import jacobian_matrix, name_type, pullback
 from .returns import restrict, values_and_derivatives
 from .rules import flat
 from .tracing import is_traced
@@ -134,7 +135,7 @@ class Equations:
         if kind not in "biufc":
             raise TypeError(
                 f"the {self._what} must be numbers, a vector, a dict or an array of them, "
-                f"got {type(untraced(found)).__name__}"
+                f"got {name_type(untraced(found))}"
             )
         shape = np.shape(untraced(found))
         found = anp.reshape(found, (-1,))

@@ -17,10 +17,12 @@ from collections.abc import Iterator
 from typing import IO
 
 import numpy as np
+from scipy.optimize import OptimizeResult
 
 from .conveniences import data, layout
 from .layouts import Layout
 from .tracing import is_traced
+from .tree import open_container
 from .vector import ComponentVector
 
 _BUFFER, _LAYOUT = "buffer.npy", "layout.npy"
@@ -71,7 +73,12 @@ def save(path: str | os.PathLike[str], v: ComponentVector) -> None:
     """
     if not isinstance(v, ComponentVector):
         what = "a vector that autograd traces" if is_traced(v) else type(v).__name__
-        raise TypeError(f"expected a ComponentVector to save, got {what}")
+        remedy = ""
+        if isinstance(v, OptimizeResult):
+            remedy = "; save its x"
+        elif open_container(v) is not None:
+            remedy = "; save cv.destructure(model)[0], or ComponentVector(tree)"
+        raise TypeError(f"expected a ComponentVector to save, got {what}{remedy}")
     buffer, text = data(v), layout(v).to_json().encode()
     with _replacing(os.fsdecode(path)) as file, zipfile.ZipFile(file, "w") as archive:
         _write_member(archive, _LAYOUT, np.array(text))
@@ -116,7 +123,8 @@ def load(path: str | os.PathLike[str], like: Layout | None = None) -> ComponentV
     ComponentVector(a=1.0, b=[2.0, 3.0])
     """
     if like is not None and not isinstance(like, Layout):
-        raise TypeError(f"like is a Layout, got {type(like).__name__}")
+        remedy = "; pass like=v.layout" if isinstance(like, ComponentVector) else ""
+        raise TypeError(f"like is a Layout, got {type(like).__name__}{remedy}")
     name = os.fsdecode(path)
     mode = os.stat(name).st_mode
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # opening a pipe would wait forever

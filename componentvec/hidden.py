@@ -12,7 +12,7 @@ import numpy as np
 from .instances import class_attribute, stored_in
 from .paths import format_path
 from .tracing import is_traced, tracing
-from .tree import ATOMS, NEVER_WALKED, OPENERS, open_container
+from .tree import ATOMS, NEVER_WALKED, OPENERS, Opened, beside_items, open_container
 
 # Collections that are not walked, but in which arrays may hide.
 _COLLECTIONS = (dict, list, tuple, set, frozenset, deque, types.MappingProxyType)
@@ -30,21 +30,49 @@ def refuse_hidden_arrays(x: Any, path: Sequence[Any]) -> None:
     stored = stored_in(x)
     held = {name: value for (_, name), value in stored.slots.items()} | stored.attributes
     cleared: dict[int, Any] = {}
-    names = [str(name) for name, value in held.items() if _holds_array(value, cleared)]
-    where = repr(format_path(path)) if path else "the model"
-    if names:
-        shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+    shown = _names_of_arrays(held, cleared)
+    where = _where(path)
+    article = "an" if cls.__name__[0] in "AEIOUaeiou" else "a"
+    if shown:
         raise TypeError(
-            f"{where} is a {cls.__name__}, which is not registered and holds arrays in {shown}; "
-            f"register it with cv.register({cls.__name__}), or mark the field with cv.static() "
-            f"(outside a dataclass, cv.register({cls.__name__}, fields=()) does the same)"
+            f"{where} is {article} {cls.__name__}, which is not registered and holds arrays in "
+            f"{shown}; register it with cv.register({cls.__name__}), or mark the field with "
+            "cv.static() (outside a dataclass, "
+            f"cv.register({cls.__name__}, fields=()) does the same)"
         )
     if _holds_array(x, cleared):
         wanted = "a dict, a list or a tuple" if issubclass(cls, _COLLECTIONS) else "a NumPy array"
         raise TypeError(
-            f"{where} is a {cls.__name__}, which is not walked, and holds arrays; make it "
+            f"{where} is {article} {cls.__name__}, which is not walked, and holds arrays; make it "
             f"{wanted}, or mark the field with cv.static()"
         )
+
+
+def refuse_arrays_beside_items(x: Any, opened: Opened, path: Sequence[Any]) -> None:
+    """Raise TypeError where a dict, list or tuple of an own class has arrays in attributes.
+
+    Only its items are walked. A class that is registered, and a dataclass, say what is walked.
+    """
+    held = beside_items(x, opened)
+    shown = _names_of_arrays(held, {}) if held else ""
+    if shown:
+        name = type(x).__name__
+        raise TypeError(
+            f"{_where(path)}, of class {name}, holds arrays in {shown} beside its items, and only "
+            f"the items are walked; make them items, or keep the items in a field too and register "
+            f"the class with cv.register({name}), or mark the field with cv.static()"
+        )
+
+
+def _where(path: Sequence[Any]) -> str:
+    """A place in the model, in words."""
+    return repr(format_path(path)) if path else "the model"
+
+
+def _names_of_arrays(held: dict[str, Any], cleared: dict[int, Any]) -> str:
+    """The names of the attributes that hold arrays, cut where there are many."""
+    names = [str(name) for name, value in held.items() if _holds_array(value, cleared)]
+    return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
 
 
 def _holds_array(value: Any, cleared: dict[int, Any]) -> bool:
@@ -92,6 +120,7 @@ def _contents(x: Any, cls: type) -> Iterator[Any]:
     opened = None if cls in OPENERS else open_container(x)  # theirs may be numbers of an array
     if opened is not None:
         yield from opened.values
+        yield from beside_items(x, opened).values()
         return
     if issubclass(cls, (dict, types.MappingProxyType)):
         yield from x.values()

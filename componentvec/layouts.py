@@ -204,11 +204,22 @@ class Layout(Group):
                 return np.array([entry], dtype=np.intp)
         offset, node = self._find(label_or_path)
         if isinstance(node, Group):
-            node._require_whole(self._keys(label_or_path) or ())
-            return np.arange(offset, offset + node._size, dtype=np.intp)
+            return self._group_entries(offset, node, label_or_path)
         low, high = node.extent(offset)
         self._require_inside(low, high, label_or_path)
         return node.entries(offset).ravel()
+
+    def _group_entries(self, offset: int, group: Group, path: PathLike) -> np.ndarray:
+        """Entries of a group, each once, with those of aliases whose memory lies outside it."""
+        if group._outside is None:
+            return np.arange(offset, offset + group._size, dtype=np.intp)
+        entries = []
+        for _, start, leaf in group._leaves:
+            if not leaf.alias or group._owner_of(start, leaf) is None:
+                low, high = leaf.extent(offset + start)
+                self._require_inside(low, high, path)
+                entries.append(leaf.entries(offset + start).ravel())
+        return np.concatenate(entries)
 
     def mask(self, *patterns: PathLike) -> np.ndarray:
         """Boolean array of shape ``(size,)``, True where any pattern matches.
@@ -387,15 +398,15 @@ class Layout(Group):
     def tie(self, alias: PathLike, owner: PathLike) -> Layout:
         """A new layout in which the leaf `alias` is another name for the leaf `owner`.
 
-        Both have the same shape. Aliases of `alias` come along.
+        Both have the same shape. What shares the memory of `alias` comes along.
 
         Raises
         ------
         KeyError
             For unknown names.
         ValueError
-            For unequal shapes, where `alias` is tied to another leaf already, or where one of its
-            aliases could not be read from `owner` at even steps.
+            For unequal shapes, where the two share memory already or `alias` is a part of another
+            leaf, or where one of its aliases could not be read from `owner` at even steps.
 
         Examples
         --------
@@ -420,10 +431,12 @@ class Layout(Group):
             raise ValueError(f"{what}: an array of no entries has no memory")
         if self._leaves[moved][1] == self._leaves[kept][1] and a.strides == o.strides:
             return self
-        old, new = leaf_plans[moved], leaf_plans[kept]
-        if old.owner is not None or new.owner == moved:
-            other = self._leaves[moved if old.owner is None else old.owner][0]
-            raise ValueError(f"{what}: it shares memory with {format_path(other)!r} already")
+        old, new = leaf_plans[moved].owner, leaf_plans[kept].owner
+        first = moved if old is None else old
+        second = kept if new is None else new
+        if first == second or self._leaves[first][2].size != a.size:
+            other = format_path(self._leaves[first][0])
+            raise ValueError(f"{what}: it shares memory with {other!r} already")
         try:
             return Layout._build(retie(plans, moved, kept), self._dtype)
         except ValueError as error:

@@ -15,7 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .entries import refuse_ambiguous
+from .entries import refuse_ambiguous, split_label
 from .paths import SEQUENCE, Key, Path, check_key, format_path, parse_path, unknown
 from .patterns import match
 from .places import GroupPlan, Leaf, LeafPlan, Plan, Shape
@@ -177,7 +177,10 @@ class Group:
         found = self._seek(path)
         if found is None:
             message = unknown(show_path(path), self._names_near(path))
-            if not all(isinstance(key, str | int) for key in self._keys(path) or ()):
+            reason = self._reason(path)
+            if reason is not None:
+                message = f"no component {show_path(path)!r}: {reason}"
+            elif not all(isinstance(key, str | int) for key in self._keys(path) or ()):
                 message += "; a path is one leaf or one group, layout.mask chooses several"
             raise KeyError(message)
         return found
@@ -260,6 +263,7 @@ class Group:
             matched = match(keys, self)
             if matched is None:
                 shown = show_path(pattern)
+                self._refuse_entry(pattern)
                 names = [format_path(path) for path, _, _ in self._leaves]
                 raise KeyError(f"pattern {shown!r} matches nothing: {unknown(shown, names)}")
             chosen = [a or b for a, b in zip(chosen, matched, strict=True)]
@@ -273,7 +277,41 @@ class Group:
             raise TypeError(f"a pattern is a path string or a tuple of keys, got {pattern!r}")
         if pattern in self._children and pattern not in ("*", "**"):
             return (pattern,)
-        return parse_path(pattern)
+        try:
+            return parse_path(pattern)
+        except ValueError:
+            self._refuse_entry(pattern)
+            raise
+
+    def _refuse_entry(self, pattern: Any) -> None:
+        """KeyError for a pattern that names an entry of an array, or one item too many."""
+        reason = self._reason(pattern, "bounds take arrays (low, high), fixed takes a boolean mask")
+        if reason is not None:
+            raise KeyError(f"pattern {show_path(pattern)!r} matches nothing: {reason}")
+
+    def _reason(self, path: Any, remedy: str | None = None) -> str | None:
+        """Why a path leads nowhere, where it names an entry of an array or an item too many."""
+        keys = self._keys(path)
+        if keys is None:  # as "w[0,1]", which is a label and no path
+            name, index = split_label(str(path))
+            keys = (*(self._keys(name) or ()), 0) if index else ()
+        else:
+            index = ""
+        for depth, key in enumerate(keys):
+            found = self._descend(keys[:depth])
+            if found is None or self._descend(keys[: depth + 1]) is not None:
+                continue
+            name, node = format_path(keys[:depth]) or "the root", found[1]
+            if isinstance(node, Group):
+                too_many = node._kind == SEQUENCE and type(key) is int
+                return f"{name!r} has {len(node._children)} items" if too_many else None
+            part = {"re": ".real", "im": ".imag"}.get(str(key)) if node.pairs else None
+            if not part and not isinstance(key, int | slice):
+                return None
+            what = f"an array of shape {node.shape}" if node.shape else "a number"
+            entry = part or index or format_path(keys[depth:])
+            return f"{name!r} is {what}; {remedy or f'read {name!r}, then {entry} of it'}"
+        return None
 
     @property
     def _owners(self) -> tuple[list[int], list[int]]:

@@ -12,25 +12,11 @@ from typing import Any
 import numpy as np
 from scipy.optimize import NonlinearConstraint
 
+from .notes import DIFFERENCES, Noting
 from .pullbacks import cotangent_one, gradient_function, pullback
 from .returns import covector, values_and_derivatives
 from .rules import flat
 from .unknowns import Unknowns
-
-NOTE = (
-    "autograd could not trace this function, which runs on plain numbers: write it with "
-    '"import autograd.numpy as np", or pass jac="2-point" for finite differences'
-)
-
-
-def add_note(error: Exception, run_plainly: Callable[[], Any]) -> None:
-    """Say what to do in an exception of a traced function that runs on plain numbers."""
-    try:
-        run_plainly()
-    except Exception:
-        return
-    if NOTE not in getattr(error, "__notes__", ()):
-        error.add_note(NOTE)
 
 
 class Objective:
@@ -131,23 +117,10 @@ class Objective:
 
     def _noting(self, argument: Any) -> Noting:
         """Exceptions of the function, traced, at an argument."""
-        return Noting(lambda: cotangent_one(_as_float(self._function(argument)), self._name))
-
-
-class Noting:
-    """A block whose exceptions gain a note where the function runs on plain numbers."""
-
-    __slots__ = ("_run_plainly",)
-
-    def __init__(self, run_plainly: Callable[[], Any]) -> None:
-        self._run_plainly = run_plainly
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
-        if isinstance(error, Exception):
-            add_note(error, self._run_plainly)
+        return Noting(
+            lambda: cotangent_one(_as_float(self._function(argument)), self._name),
+            DIFFERENCES if self._name == "minimize" else "",
+        )
 
 
 class Keeper:

@@ -11,7 +11,7 @@ import scipy.integrate
 from scipy.integrate import OdeSolution
 
 from .matrix import ComponentMatrix
-from .objective import Noting
+from .notes import Noting
 from .packing import untraced
 from .pullbacks import jacobian_matrix
 from .returns import read, restrict
@@ -182,7 +182,7 @@ class _Derivative:
     def jacobian(self, t: float, y: np.ndarray) -> np.ndarray:
         """The Jacobian by autograd."""
         argument = self._state.argument(np.array(y, dtype=float))
-        with Noting(lambda: self._entries(t, argument)):
+        with Noting(lambda: self._entries(t, argument), ", or leave out jac=True"):
             return np.array(jacobian_matrix(lambda a: self._entries(t, a), argument), dtype=float)
 
     def _entries(self, t: float, argument: Any) -> Any:

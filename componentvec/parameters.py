@@ -107,6 +107,28 @@ def require_plain(path: Path, array: Any) -> None:
         )
 
 
+def why_empty(walked: Walk) -> str:
+    """Which numbers of a model without parameters were not taken, and what would make them so."""
+    found: dict[str, None] = {}
+    for path, value in zip(walked.paths, walked.values, strict=True):
+        kind = type(value).__name__
+        name = repr(format_path(path))
+        if isinstance(value, np.ndarray) and value.dtype.kind in "biu":
+            found[f"{name} is {value.dtype}: make it float"] = None
+        elif isinstance(value, np.ndarray) and value.dtype.kind in "fc":
+            found[f"{name} is {value.dtype}, but not selected"] = None
+        elif isinstance(value, np.number):
+            found[f"{name} is a scalar, {kind}: make it np.array({value})"] = None
+        elif type(value) in (int, float, complex) and isinstance(path[-1], int):
+            name = repr(format_path(path[:-1]) or "the model")
+            found[f"{name} is a list of Python numbers: make it np.array([...])"] = None
+        elif type(value) in (int, float, complex):
+            number = float(value) if kind == "int" else value
+            scalars = "" if kind == "int" else ", or pass scalars=True to destructure"
+            found[f"{name} is a Python {kind}: make it np.array({number}){scalars}"] = None
+    return "; ".join([*found][:5]) or "it holds no arrays of floating or complex dtype"
+
+
 def tie_by_name(
     own: Layout, vector: Any, values: Sequence[Any], ties: Sequence[Tie]
 ) -> tuple[Layout, Any]:

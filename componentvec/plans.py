@@ -103,11 +103,13 @@ def _require_inside(
 def retie(plans: Sequence[Plan], moved: int, kept: int) -> list[Plan]:
     """The plan in which leaf number `moved` is another name for leaf number `kept`.
 
-    Aliases of `moved` come along. ValueError where one of them would have no even strides.
+    Where `moved` is itself an alias, it reaches all entries of its owner. What shares its memory
+    comes along. ValueError where one of these leaves would have no even strides.
     """
     leaves = [plan for plan in plans if isinstance(plan, LeafPlan)]
     old, new = leaves[moved], leaves[kept]
     target = kept if new.owner is None else new.owner
+    left = moved if old.owner is None else old.owner
     leaf = Leaf(new.shape, new.strides, pairs=new.pairs)
     table = np.empty(leaf.size, dtype=np.intp)
     table[Leaf(old.shape, old.strides, pairs=old.pairs).entries(old.start)] = leaf.entries(
@@ -119,7 +121,7 @@ def retie(plans: Sequence[Plan], moved: int, kept: int) -> list[Plan]:
         if isinstance(plan, LeafPlan):
             if number == moved:
                 plan = LeafPlan(new.shape, leaf.strides, target, new.start, new.pairs)
-            elif plan.owner == moved:
+            elif left in (number, plan.owner):
                 plan = _follow(plan, table, target)
             number += 1
         changed.append(plan)

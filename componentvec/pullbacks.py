@@ -25,6 +25,11 @@ from .tracing import is_traced
 
 Function = Callable[..., Any]
 
+#: what takes results of many numbers, by the name of what does not
+_OTHERS = {"minimize": ", or use cv.least_squares", "covariance": ""} | dict.fromkeys(
+    ("grad", "value_and_grad", "hessian", "hvp"), ", or use jacobian"
+)
+
 
 def pullback(f: Function, x: Any) -> tuple[Function, Any]:
     """The linear map from a cotangent of the result to one of `x`, and the result."""
@@ -132,9 +137,14 @@ def cotangent_one(value: Any, name: str) -> Any:
         raise TypeError(
             f"{name} needs a function of one real number, got a {kind}result of shape "
             f"{np.shape(flat(untraced(value)))}"
-            + ("; take its real part" if space.iscomplex else "; sum it, or use jacobian")
+            + ("; take its real part" if space.iscomplex else f"; sum it{_OTHERS.get(name, '')}")
         )
     return space.ones()
+
+
+def name_type(value: Any) -> str:
+    """The type of a wrong result, and what may be the cause."""
+    return "None: did it forget to return?" if value is None else type(value).__name__
 
 
 def require_numbers(value: Any, name: str) -> None:
@@ -147,7 +157,8 @@ def require_numbers(value: Any, name: str) -> None:
         given = f"dtype {dtype}" if isinstance(plain, np.ndarray) else type(plain).__name__
         remedy = "; use autograd.numpy" if dtype.kind == "O" else ""
     else:
-        given, remedy = f"{type(plain).__name__}: {str(plain)[:60]}", ""
+        shown = f": {str(plain)[:60]}" if isinstance(plain, str | int) else ""
+        given, remedy = name_type(plain), shown
     raise TypeError(f"{name} needs a function of floating numbers, got a result of {given}{remedy}")
 
 

@@ -22,6 +22,7 @@ from .parameters import (
     require_plain,
     tie_by_name,
     walk_model,
+    why_empty,
 )
 from .paths import Path, format_path
 from .reading import Recipe
@@ -95,10 +96,7 @@ def destructure(
     walked = walk_model(model)
     chosen, by_name = choose(walked, select, scalars, ties)
     if not chosen and not allow_empty:
-        raise ValueError(
-            "the model has no parameters: no selected arrays of floating or complex dtype "
-            "(scalars=True takes Python floats too, allow_empty=True allows it)"
-        )
+        raise ValueError(f"the model has no parameters: {why_empty(walked)}")
     plans, order, spare = prune(walked.nodes, plans_of(walked, chosen))
     values = [walked.values[number] for number in order]
     for number, value in zip(order, values, strict=True):

@@ -17,6 +17,7 @@ from .conveniences import is_vector, layout
 from .layouts import Layout
 from .matrix import ComponentMatrix
 from .packing import pack, untraced
+from .pullbacks import name_type
 from .rules import flat
 from .unknowns import Unknowns, is_tree, product
 
@@ -37,7 +38,7 @@ def read(unknowns: Unknowns, values: Any, what: str) -> Any:
         entries = anp.array(entries)
     plain, size = np.asarray(untraced(entries)), unknowns.start.size
     if plain.dtype.kind not in "biufc":
-        raise TypeError(f"{what} must hold numbers, got {type(values).__name__}")
+        raise TypeError(f"{what} must hold numbers, got {name_type(values)}")
     expected = (size // 2, size) if unknowns.paired else (size,)
     if plain.size not in expected:
         raise ValueError(f"{what} must have {expected[0]} entries, got shape {plain.shape}")
@@ -51,7 +52,7 @@ def values_and_derivatives(returned: Any, derivatives: str) -> tuple[Any, Any]:
     if not isinstance(returned, tuple | list) or len(returned) != 2:
         raise TypeError(
             f"with jac=True the function must return a pair, its value and its {derivatives}, "
-            f"got {type(returned).__name__}"
+            f"got {name_type(returned)}"
         )
     return returned[0], returned[1]
 
@@ -124,6 +125,8 @@ def _real_matrix(
     With complex columns, a row of a real result is a gradient by autograd's convention, and that
     of a complex one the derivative of an analytic function.
     """
+    if matrix.ndim == 2 and matrix.dtype.kind == "O":
+        raise TypeError(f"{what} must be a matrix of numbers, got {name_type(matrix[0, 0])}")
     if matrix.ndim != 2 or matrix.dtype.kind not in "biufc":
         raise TypeError(f"{what} must be a matrix of numbers, got shape {matrix.shape}")
     if complex_columns and matrix.shape[1] == size // 2:

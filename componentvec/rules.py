@@ -46,10 +46,13 @@ def box_vector(value: Any, trace: int, node: Any) -> VectorBox:
             f"derivatives need a floating vector, got dtype {dtype}; v.astype(float) makes one"
         )
     below = node
-    if type(node) is VJPNode and not node.parents:  # a root: what the caller gets is fresh
-        node = node_of(node, lambda g: (_fresh(g, layout, dtype),))
-    elif type(node) is VJPNode or isinstance(node, JVPNode):
+    if isinstance(node, JVPNode):
         below = node = label_node(node, layout)
+    elif type(node) is VJPNode and not node.parents:  # a root: what the caller gets is fresh
+        node = node_of(node, lambda g: (_fresh(g, layout, dtype),))
+    elif type(node) is VJPNode:  # made of a plain array or a container
+        vjp = node.vjp
+        node.vjp = lambda g: tuple(map(flat, vjp(labelled(g, layout))))
     return whole_box(reader(value, trace, below), layout, value, node)
 
 

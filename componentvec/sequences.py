@@ -55,8 +55,16 @@ class ComponentList:
                 f"items of {format_path(self._path)!r} are numbered; "
                 f"for {index!r} of all of them, use the attribute"
             )
-        number, offset, node = self._items[index]
+        number, offset, node = self._item(index)
         return self._owner._at(offset, node, (*self._path, number))
+
+    def _item(self, index: Any) -> tuple[int, int, Any]:
+        """One item; IndexError where there are not so many."""
+        try:
+            return self._items[index]
+        except IndexError:
+            where = format_path(self._path) or "the root"
+            raise IndexError(f"{where!r} has {len(self)} items, got index {index}") from None
 
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self._items)))
@@ -74,7 +82,7 @@ class ComponentList:
         if isinstance(index, slice):
             put(self._owner._root, 0, self._items[index], self._path, value)
         else:
-            number, offset, node = self._items[index]
+            number, offset, node = self._item(index)
             put(self._owner._root, offset, node, (*self._path, number), value)
 
     def __delattr__(self, name: str) -> None:

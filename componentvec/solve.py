@@ -52,7 +52,8 @@ def minimize(
     ----------
     fun
         ``fun(x, *args)`` gives one real number. `x` is what `x0` is: a ComponentVector, a model,
-        or an array. So do all other functions here get it, `callback` included.
+        or an array, read-only where it is not traced. So do all other functions here get it,
+        `callback` included.
     x0
         Start: a ComponentVector, a model (whose trainable arrays are solved for), or an array of
         one axis. It is never changed. Complex numbers are solved as pairs (re, im).

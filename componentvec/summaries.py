@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,12 +35,20 @@ class Summary:
         self.rows = rows
 
     def __str__(self) -> str:
-        return table_text(_HEADER, self._cells(_MOST_ROWS))
+        return table_text(_HEADER, self._cells(_MOST_ROWS)) + self._footnote
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return table_html(_HEADER, self._cells(2 * _MOST_ROWS))
+        note = self._footnote.strip()
+        return table_html(_HEADER, self._cells(2 * _MOST_ROWS)) + (f"<p>{note}</p>" if note else "")
+
+    @property
+    def _footnote(self) -> str:
+        """A last line where no error is known."""
+        free = [row for row in self.rows if "fixed" not in row.marks]
+        unknown = free and all(row.stderr is None for row in free)
+        return "\nno standard errors: pass cov=, see cv.covariance" if unknown else ""
 
     def _cells(self, most: int) -> list[list[str]]:
         """The table as text, without its middle where it is long."""
@@ -50,9 +59,24 @@ class Summary:
                 cells.append([f"... ({left_out} more)", "...", "...", ""])
                 continue
             label, value, stderr, marks = self.rows[position]
-            error = "" if stderr is None else f"{stderr:.5g}"
-            cells.append([shorten(label, _LONGEST_LABEL), f"{value:.9g}", error, "; ".join(marks)])
+            cells.append(
+                [shorten(label, _LONGEST_LABEL), *_digits(value, stderr), "; ".join(marks)]
+            )
         return cells
+
+
+def _digits(value: float, stderr: float | None) -> tuple[str, str]:
+    """A value to the precision of its error, which has two digits; without one, six digits."""
+    if stderr is None:
+        return f"{value:.6g}", ""
+    if not 0 < stderr < math.inf or not math.isfinite(value):
+        return f"{value:.6g}", f"{stderr:.2g}"
+    last = math.floor(math.log10(float(f"{stderr:.1e}"))) - 1  # the place of the second digit
+    size = math.floor(math.log10(abs(value))) if value else last
+    if -8 <= last <= 2 and size < 9:
+        places = max(-last, 0)
+        return f"{value:z.{places}f}", f"{stderr:.{places}f}"
+    return f"{value:.{min(max(size - last, 0), 16)}e}", f"{stderr:.1e}"
 
 
 def summary(res: Any, cov: Any = None) -> Summary:
@@ -89,8 +113,8 @@ def summary(res: Any, cov: Any = None) -> Summary:
     >>> res = cv.minimize(loss, start, bounds={"b": (1, None)}, fixed=[False, False, True])
     >>> print(cv.summary(res, cv.covariance(loss, res.x, fixed=res.fixed)))
     parameter  value  standard error
-    a              3             0.5
-    b[0]           1         0.70711  at a bound (low)
+    a           3.00            0.50
+    b[0]        1.00            0.71  at a bound (low)
     b[1]           3                  fixed
     """
     x = res.get("x") if isinstance(res, dict) else None

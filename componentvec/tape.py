@@ -10,8 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autograd.core import JVPNode, VJPNode
-from autograd.tracer import notrace_primitives
+import numpy as np
+from autograd.core import (
+    JVPNode,
+    VJPNode,
+    defjvp_argnums,
+    defvjp_argnums,
+    primitive_jvps,
+    primitive_vjps,
+)
+from autograd.tracer import notrace_primitives, trace_primitives_map
 
 from .adjoints import labelled, unlabelled
 from .conveniences import is_vector
@@ -80,6 +88,24 @@ def _takes_arrays(fun: Any) -> bool:
     return module.partition(".")[0] in ("autograd", "numpy", "scipy")
 
 
+def _shelter(fun: Any) -> None:
+    """Let a function's rules see plain arrays where the node is none of the above, too.
+
+    An array that autograd traced before it met any vector has a plain node. Most rules do well with
+    vectors among their arguments; those of these functions read attributes, or label gradients.
+    """
+    vjp, jvp = primitive_vjps[fun], primitive_jvps[fun]
+
+    def sheltered_vjp(argnums: Any, ans: Any, args: Any, kwargs: Any) -> Any:
+        return _before(unlabelled, None, vjp(argnums, ans, tuple(map(_plain, args)), kwargs))
+
+    def sheltered_jvp(argnums: Any, gs: Any, ans: Any, args: Any, kwargs: Any) -> Any:
+        return jvp(argnums, tuple(map(flat, gs)), ans, tuple(map(_plain, args)), kwargs)
+
+    defvjp_argnums(fun, sheltered_vjp)
+    defjvp_argnums(fun, sheltered_jvp)
+
+
 def _plain(value: Any) -> Any:
     """The array within a vector or a matrix."""
     return value._data if type(value) is ComponentMatrix else flat(value)
@@ -90,6 +116,10 @@ def _before(
 ) -> Callable[[Any], Any]:
     """A rule that gets gradients converted: labelled, or plain."""
     return lambda g: vjp(convert(g, layout))
+
+
+for _function in (np.einsum, np.matmul, np.outer, np.where):
+    _shelter(trace_primitives_map[_function])
 
 
 # -- nodes that are made directly, without a look at autograd's tables -------------------------

@@ -127,6 +127,17 @@ def emptied(rebuild: Callable[[Sequence[Any]], object]) -> Callable[[Sequence[An
     return partial(rebuild.func, cls, stored, *rest)
 
 
+def beside_items(x: Any, opened: Opened) -> dict[str, Any]:
+    """What a dict, list or tuple of an unregistered class stores beside its items, by name."""
+    rebuild = opened.rebuild
+    if not isinstance(rebuild, partial) or rebuild.func not in _ITEM_BUILDERS:
+        return {}
+    if rebuild.func is _build_namedtuple and registration_of(type(x)) is not None:
+        return {}  # its fields say what is walked
+    stored = rebuild.args[1]
+    return {name: value for (_, name), value in stored.slots.items()} | stored.attributes
+
+
 def add_opener(cls: type[T], opener: Callable[[T], Opened]) -> None:
     """Open instances of exactly this class by a function of their own."""
     OPENERS[cls] = opener
@@ -304,3 +315,6 @@ def _build_sequence(cls: type, stored: Stored, children: Sequence[Any]) -> objec
         list.extend(new, children)
     restore(new, stored)
     return new
+
+
+_ITEM_BUILDERS = (_build_namedtuple, _build_mapping, _build_sequence)

@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from .assembly import as_pairs
-from .conveniences import data, is_vector, layout
+from .conveniences import data, is_vector, layout, read_only
 from .hidden import refuse_hidden_arrays
 from .layouts import Layout
 from .matrix import ComponentMatrix
@@ -179,15 +179,22 @@ class Unknowns:
         return wrap(self.layout, x) if self.layout is not None and self._direct else x
 
     def present(self, argument: Any) -> Any:
-        """The argument, traced or not, as the vector, model or array that users get."""
+        """The argument, traced or not, as the vector, model or array that users get.
+
+        What is not traced is lent read-only: it may be the solver's own memory.
+        """
+        traced = is_traced(argument)
         if not self._direct:
-            whole = self._whole(argument)
-            argument = whole if self.layout is None else wrap(self.layout, whole)
+            argument = self._whole(argument)
+        if not traced:
+            argument = read_only(argument)
+        if self.layout is not None and not is_vector(argument):
+            argument = wrap(self.layout, argument)
         if self.layout is None:
             return anp.reshape(argument, self.shape) if len(self.shape) > 1 else argument
         if self._working is None:
             return argument
-        if not is_traced(argument) and data(argument).dtype.kind != self.layout.dtype.kind:
+        if not traced and data(argument).dtype.kind != self.layout.dtype.kind:
             return self._stepping(argument)
         return self._working(argument)
 

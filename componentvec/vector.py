@@ -26,6 +26,11 @@ from .sequences import ComponentList, items_of
 from .tracing import is_traced, tracing
 from .tree import TRAINABLE, Opened, add_opener, open_container
 
+_ITEMS_ONLY = (
+    "ComponentVector has no attribute {!r}; "
+    "a component whose name begins with an underscore is reached as an item"
+)
+
 
 class ComponentVector(ArrayProtocols):
     """A one-axis array with named, nested components, each a view into one buffer.
@@ -122,10 +127,7 @@ class ComponentVector(ArrayProtocols):
             found = self.__dict__[name] = data[span].reshape(shape) if shape else data[span]
             return found
         if name[:1] == "_":
-            raise AttributeError(
-                f"ComponentVector has no attribute {name!r}; "
-                "a component whose name begins with an underscore is read as an item"
-            )
+            raise AttributeError(_ITEMS_ONLY.format(name))
         if name in self._layout._children:
             return self._component(name)
         if name in CONVENIENCES:
@@ -207,7 +209,9 @@ class ComponentVector(ArrayProtocols):
     # -- writing ---------------------------------------------------------------------------------
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name[:1] == "_" or name not in self._layout._children:
+        if name[:1] == "_":
+            raise AttributeError(_ITEMS_ONLY.format(name))
+        if name not in self._layout._children:
             message = unknown(name, self._layout._names())
             raise AttributeError(f"{message} (assignment never adds one)")
         self[name] = value

@@ -17,7 +17,7 @@ import numpy as np
 
 from .access import view
 from .conveniences import is_vector
-from .hidden import refuse_hidden_arrays
+from .hidden import refuse_arrays_beside_items, refuse_hidden_arrays
 from .paths import MAPPING, SEQUENCE, Path, check_key, format_path
 from .places import GroupPlan, Leaf, LeafPlan, Plan
 from .tracing import is_traced
@@ -137,6 +137,7 @@ class _Walker:
                 f"the model contains itself at {format_path(path)!r}: a cycle has no parameters "
                 "in any order"
             )
+        refuse_arrays_beside_items(value, opened, path)
         self.active.add(id(value))
         slot, is_new = self._slot_of(value, role, known)
         frame = _Frame(path, value, role, slot, None if is_new else self.inside[slot], opened)

@@ -155,8 +155,17 @@ def test_a_plain_array_keeps_a_plain_gradient_beside_vectors():
     """A vector that is a constant does not label what it meets."""
     constant = cv.ComponentVector(a=np.ones(3))
     x = np.array([1.0, 2.0, 3.0])
-    assert type(cv.grad(lambda x: anp.sum(x * constant))(x)) is np.ndarray
-    assert_allclose(autograd.grad(lambda x: anp.sum(x * constant))(x), 1.0)
+    for f in (
+        lambda x: anp.sum(x * constant),
+        lambda x: x @ constant,
+        lambda x: anp.sum(anp.where(x > 0.0, x, constant)),
+        lambda x: anp.sum(constant.layout.wrap(x) * constant),
+        lambda x: anp.sum(x * constant.layout.wrap(np.ones(3) + 0.0 * x)),
+    ):
+        for derivative in (autograd.grad, cv.grad):
+            g = derivative(f)(x)
+            assert type(g) is np.ndarray
+            assert_allclose(g, 1.0)
     g = autograd.grad(lambda x: constant.layout.wrap(x).a[1] * x[0])(x)
     assert type(g) is np.ndarray and g.tolist() == [2.0, 1.0, 0.0]
 

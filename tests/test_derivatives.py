@@ -479,9 +479,9 @@ def test_a_traced_model():
         (lambda v: v.b, r"of one real number, got a result of shape \(3,\); sum it, or use jac"),
         (lambda v: v, r"got a result of shape \(8,\)"),
         (lambda v: v.a * 1j, r"got a complex result of shape \(\); take its real part"),
-        (lambda v: None, "of floating numbers, got a result of NoneType: None"),
-        (lambda v: "spam", "got a result of str: spam"),
-        (lambda v: 3, "got a result of int: 3"),
+        (lambda v: None, "of floating numbers, got a result of None: did it forget to return"),
+        (lambda v: "spam", "got a result of str"),
+        (lambda v: 3, "got a result of int"),
         (lambda v: np.int64(3), "got a result of int64"),
         (lambda v: v.a > 0, "got a result of bool"),
         (lambda v: v > 0, "got a result of dtype bool"),
@@ -538,6 +538,16 @@ def test_a_hessian_is_by_real_entries():
             cv.hessian(lambda x: 1.0)(x)
 
 
+def test_what_autograd_could_not_trace_has_a_note():
+    """Where the function runs on plain numbers: what to import. One that is wrong has none."""
+    with pytest.raises(TypeError, match="float") as caught:
+        cv.grad(lambda v: v.a * float(v.a))(small())
+    assert "import autograd.numpy" in caught.value.__notes__[0]
+    with pytest.raises(AttributeError, match="no component 'unknown'") as caught:
+        cv.grad(lambda v: v.unknown)(small())
+    assert not hasattr(caught.value, "__notes__")
+
+
 @pytest.mark.parametrize("name", DERIVATIVES)
 def test_a_result_that_does_not_depend_on_the_argument(name):
     """Zeros, with one warning, as autograd; it points to the line of the call."""
@@ -563,3 +573,31 @@ def test_functions_have_telling_names():
     """For tracebacks."""
     assert cv.grad(energy).__name__ == "grad_of_energy"
     assert cv.hvp(energy).__name__ == "hvp_of_energy"
+
+
+@pytest.mark.parametrize("derive", [cv.grad, cv.value_and_grad, cv.jacobian, cv.hessian])
+@pytest.mark.parametrize(
+    "fun, x",
+    [
+        (lambda v: float(v.a), cv.ComponentVector(a=1.0)),
+        (lambda m: float(m["a"][0]), {"a": np.ones(1)}),
+        (lambda x: float(x[0]), np.ones(1)),
+    ],
+)
+def test_a_function_that_runs_on_plain_numbers_gains_a_note(derive, fun, x):
+    """It is to be written with `autograd.numpy`."""
+    with pytest.raises(TypeError) as caught:
+        derive(fun)(x)
+    assert caught.value.__notes__[0].endswith('"import autograd.numpy as np"')
+
+
+def test_a_function_that_writes_gains_no_note():
+    """It would not help."""
+
+    def write(v):
+        v.a = 2.0
+        return v.a
+
+    with pytest.raises(TypeError, match="cannot be written in place") as caught:
+        cv.grad(write)(cv.ComponentVector(a=1.0))
+    assert not hasattr(caught.value, "__notes__")

@@ -1,6 +1,7 @@
 """The examples run, say what they should, and their results are right."""
 
 import importlib.util
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -40,7 +41,9 @@ def test_digits_autoencoder_fits_a_tied_model(capsys, tmp_path):
     fit = example.main(picture)
     out, err = capsys.readouterr()
     assert "decoder.w  (32, 64)  = encoder.w.T" in out
-    assert "loss before 7.487, after 0.1" in out and "on the same memory: True" in out
+    assert (
+        "loss before 7.487, after 120 iterations 0.1" in out and "on the same memory: True" in out
+    )
     assert "ComponentVector(encoder={'w': [[" in out
     assert err.startswith(f"iteration {example.STEPS} ")
     assert fit.x.size == 2144 and fit.fun < example.GOOD
@@ -65,7 +68,7 @@ def test_gaussian_peaks_reproduces_what_nist_certifies(capsys):
         assert_allclose(fit.stderr, data.stderr, rtol=1e-8)
         assert 2 * fit.cost == pytest.approx(data.rss, rel=1e-9)
     out = capsys.readouterr().out
-    assert "peaks[1].center" in out and "178.99805" in out and "0.12437" in out
+    assert "peaks[1].center" in out and "179.00  " in out and "  0.12\n" in out
 
 
 def test_lorenz_lotka_composes_two_models(capsys):
@@ -108,7 +111,7 @@ def test_logistic_regression_has_the_covariance_of_fishers_information(capsys):
     assert_allclose(np.asarray(cov)[5:, 5:], expected, rtol=1e-5, atol=1e-9)
     assert not np.asarray(cov)[:5].any()
     assert type(cov) is cv.ComponentMatrix
-    assert "classes[0].bias                   0                  fixed" in capsys.readouterr().out
+    assert re.search(r"classes\[0\].bias +0 +fixed", capsys.readouterr().out)
 
 
 @pytest.mark.parametrize("name", NAMES[1:])

@@ -656,3 +656,15 @@ def test_disk_errors_are_not_taken_for_damage(path, saved, monkeypatch):
     assert refused(path, saved, "it points outside itself")
     fail(EOFError())
     assert refused(path, saved, "it is truncated or damaged")
+
+
+def test_what_is_close_to_a_vector_is_refused_with_the_remedy(tmp_path):
+    """Results, containers, and a vector for a layout."""
+    v, path = cv.ComponentVector(a=1.0), tmp_path / "v.npz"
+    with pytest.raises(TypeError, match="got OptimizeResult; save its x"):
+        cv.save(path, cv.minimize(lambda v: v.a**2, v))
+    with pytest.raises(TypeError, match=r"got dict; save cv.destructure\(model\)\[0\]"):
+        cv.save(path, {"w": np.ones(2)})
+    cv.save(path, v)
+    with pytest.raises(TypeError, match="got ComponentVector; pass like=v.layout"):
+        cv.load(path, like=v)

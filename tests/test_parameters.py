@@ -218,7 +218,7 @@ def test_buffers_are_selected_by_role_alone():
 def test_nothing_selected_is_no_parameter():
     """An empty list of patterns, and a function that declines."""
     for select in ([], lambda path, leaf: False):
-        with pytest.raises(ValueError, match="no selected arrays of floating or complex dtype"):
+        with pytest.raises(ValueError, match="'enc.w' is float64, but not selected"):
             cv.destructure(ENCODER, select=select)
         assert paths(ENCODER, select=select) == ()
 
@@ -423,11 +423,19 @@ def test_a_single_pair_in_place_of_a_list_is_refused():
         cv.destructure({"a": B, "b": B.copy()}, ties=("b", "a"))
 
 
-def test_a_leaf_is_tied_to_one_owner():
-    """What is another leaf's alias already stays so."""
+def test_ties_by_name_join_up():
+    """A leaf that is tied twice ties all three, and the last owner owns."""
     model = {"a": B.copy(), "b": B.copy(), "c": B.copy()}
-    with pytest.raises(ValueError, match="it shares memory with 'a' already"):
-        cv.destructure(model, ties=[("c", "a"), ("c", "b")])
+    vector, _ = cv.destructure(model, ties=[("c", "a"), ("c", "b")])
+    assert vector.layout.ties == (("b", "a", "c"),)
+
+
+def test_a_part_of_a_leaf_is_tied_to_no_other():
+    """The rest of its owner would have no place."""
+    whole = np.arange(4.0)
+    model = {"whole": whole, "part": whole[:2], "other": np.arange(2.0)}
+    with pytest.raises(ValueError, match="it shares memory with 'whole' already"):
+        cv.destructure(model, ties=[("part", "other")])
 
 
 # -- laws --------------------------------------------------------------------------------------

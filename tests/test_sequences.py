@@ -243,7 +243,7 @@ def test_items_are_written():
         (slice(1, 3), [0.0, np.zeros(3)], ValueError, "'layers.2.' has shape \\(8,\\)"),
         (0, {"w": 1.0}, KeyError, "no value for component 'layers.0..b'"),
         (0, np.zeros(3), ValueError, "'layers.0.' has shape"),
-        (5, 0.0, IndexError, "out of range"),
+        (5, 0.0, IndexError, "'layers' has 3 items, got index 5"),
     ],
 )
 def test_items_are_written_whole_or_not_at_all(index, value, error, message):

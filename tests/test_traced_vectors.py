@@ -5,6 +5,7 @@ gradients and tangents are compared with central differences of the plain run.
 """
 
 import copy
+from contextlib import suppress
 
 import autograd.numpy as anp
 import autograd.scipy.special as special
@@ -14,6 +15,7 @@ import pytest
 import scipy.special
 from autograd import grad
 from autograd.core import make_jvp, make_vjp
+from autograd.test_util import check_grads
 from numpy.testing import assert_allclose
 
 import componentvec as cv
@@ -291,6 +293,32 @@ def test_names_with_an_underscore_and_odd_ones_are_items():
     v = cv.ComponentVector({"_node": 2.0, "_value": 3.0, "odd key": 4.0, "__class__": 5.0})
     f = lambda v: v["_node"] * v["_value"] * v["['odd key']"] * v["odd key"] * v["__class__"]
     assert grad(f)(v).tolist() == [240.0, 160.0, 240.0, 96.0]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, v: anp.where(x > 0.5, x, v),
+        lambda x, v: anp.outer(x, v),
+        lambda x, v: anp.tensordot(x, v, 0),
+        lambda x, v: anp.einsum("i,j->i", x, v),
+        lambda x, v: anp.einsum("i,j->j", x, v),
+        lambda x, v: anp.kron(x, v),
+        lambda x, v: anp.dot(x, v),
+        lambda x, v: x @ v,
+        lambda x, v: anp.inner(x, v),
+        lambda x, v: x * v + x / v - x**v,
+        lambda x, v: anp.maximum(x, v),
+        lambda x, v: anp.concatenate([x, v]),
+        lambda x, v: anp.linalg.solve(S + anp.outer(x, x), v),
+    ],
+)
+def test_names_do_not_matter_either_where_a_traced_array_comes_first(f):
+    """One that was traced before it met a vector: beside it, or as its buffer."""
+    check_grads(f, (0, 1), order=2, modes=["rev"])(W, hostile())
+    check_grads(lambda x: f(x, cv.layout(hostile()).wrap(2 * x)), order=2, modes=["rev"])(W)
+    with suppress(NotImplementedError):  # autograd has no forward rule for some
+        check_grads(f, (0, 1), order=1, modes=["fwd"])(W, hostile())
 
 
 class Name(str):

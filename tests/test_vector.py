@@ -806,10 +806,10 @@ def test_names_with_an_underscore_are_items_only():
     for name in names:
         assert v[name].tolist() == [1.0, 2.0]
         v[name] = 3.0
-    with pytest.raises(AttributeError, match="begins with an underscore is read as an item"):
+    with pytest.raises(AttributeError, match="begins with an underscore is reached as an item"):
         v._x
     for name in ("_x", "_layout", "_new", "__class__"):
-        with pytest.raises(AttributeError, match="assignment never adds one"):
+        with pytest.raises(AttributeError, match="is reached as an item"):
             setattr(v, name, 1.0)
     assert len(v) == 16
     assert np.asarray(v).tolist() == [3.0] * 16
@@ -958,7 +958,7 @@ def test_a_kind_that_does_not_fit_is_named():
     v = model()
     with pytest.raises(TypeError, match="'c.b' is real \\(float64\\), got complex values"):
         v.c.b = 1j
-    with pytest.raises(TypeError, match="'c.b': expected numbers, .* got None of type NoneType"):
+    with pytest.raises(TypeError, match="'c.b': expected numbers of shape .2, 2., got None"):
         v.c.b = None
     with pytest.raises(TypeError, match="'b': a ragged list of numbers is no array"):
         v.b = [[1.0], 2.0]
@@ -1576,3 +1576,73 @@ def test_dataclasses_with_inherited_fields_are_trees():
         v: Any = 2.0
 
     assert vector(Deep([1.0])).layout.paths() == ("w", "b", "v")
+
+
+@pytest.mark.parametrize(
+    "name, expected",
+    [
+        ("w[0]", r"'w' is an array of shape \(3,\); read 'w', then \[0\] of it"),
+        ("w[7]", r"'w' is an array of shape \(3,\)"),
+        ("m[0,1]", r"'m' is an array of shape \(1, 2\); read 'm', then \[0,1\] of it"),
+        ("z.re", "'z' is a number; read 'z', then .real of it"),
+        ("layers[5].w", "'layers' has 2 items"),
+        ("layers[0].w[0]", r"'layers\[0\].w' is an array of shape \(1,\)"),
+    ],
+)
+def test_labels_and_items_too_many_are_no_components(name, expected):
+    """The array or the list that the name reaches is named instead."""
+    v = cv.ComponentVector(w=[1.0, 2.0, 3.0], m=[[1.0, 2.0]], z=1j, layers=[{"w": [1.0]}] * 2)
+    H = cv.ComponentMatrix(np.eye(9), v.layout, v.layout)
+    with pytest.raises(KeyError, match=expected):
+        v[name]
+    with pytest.raises(KeyError, match="columns: no component .*" + expected):
+        H["w", name]
+
+
+def test_an_item_too_many_is_an_error_with_their_number():
+    """In reading and writing."""
+    v = cv.ComponentVector(layers=[{"w": 1.0}] * 2)
+    with pytest.raises(IndexError, match="'layers' has 2 items, got index 5"):
+        v.layers[5]
+    with pytest.raises(IndexError, match="'layers' has 2 items, got index -3"):
+        v.layers[-3] = 0.0
+
+
+def test_a_container_for_an_array_is_refused_with_the_shape():
+    """In writing, packing and restructuring."""
+    v = cv.ComponentVector(w=[1.0, 2.0], a=1.0)
+    with pytest.raises(TypeError, match=r"'w': expected numbers of shape \(2,\), got a dict"):
+        v.w = {"a": 1}
+    with pytest.raises(TypeError, match=r"'w': expected numbers of shape \(2,\), got a dict"):
+        v.layout.pack({"w": {"a": 1}, "a": 1.0})
+    with pytest.raises(TypeError, match="'a': expected a number, got a dict"):
+        cv.destructure({"a": np.array(1.0)})[1]({"a": {"b": 1.0}})
+
+
+def test_a_list_for_names_is_refused_with_the_names():
+    """A list is a tree, and no flat vector."""
+    v = cv.ComponentVector(layers=[{"w": 1.0, "b": 2.0}])
+    expected = r"expected a mapping with w, b, got a list, .* flat vector is np.array"
+    with pytest.raises(KeyError, match=r"no component 'layers\[0\]\[0\]': " + expected):
+        v.layers[0] = [1, 2]
+    with pytest.raises(KeyError, match=r"no component '\[0\]': " + expected):
+        v.layers[0].layout.pack([1, 2])
+
+
+def test_what_is_no_component_comes_with_a_remedy():
+    """None, and objects of one's own."""
+
+    class Own:
+        pass
+
+    with pytest.raises(TypeError, match="got None; leave it out"):
+        cv.ComponentVector(a=None)
+    with pytest.raises(TypeError, match=r"of type Own; cv.register\(Own\) makes it a group"):
+        cv.ComponentVector(a=Own())
+
+
+@pytest.mark.parametrize("dtype", [object, str, "M8[s]", "S3"])
+def test_a_vector_is_made_numbers_only(dtype):
+    """As anywhere else."""
+    with pytest.raises(TypeError, match="a vector holds numbers"):
+        vector({"a": 1.0}).astype(dtype)

@@ -272,7 +272,7 @@ def test_a_cycle_in_what_is_shared_is_refused_too():
 def test_parameters_are_never_dropped_silently():
     """An object that holds arrays and is not walked is an error that says what to do."""
     expected = (
-        r"'layer' is a Unregistered, which is not registered and holds arrays in w, b; register "
+        r"'layer' is an Unregistered, which is not registered and holds arrays in w, b; register "
         r"it with cv.register\(Unregistered\), or mark the field with cv.static\(\)"
     )
     with pytest.raises(TypeError, match=expected):
@@ -333,9 +333,9 @@ class ArrayLike:
 )
 def test_arrays_of_other_libraries_are_refused(value):
     """They are not walked, and look like parameters."""
-    with pytest.raises(TypeError, match=r"'w' is a ArrayLike, which is not walked, and holds "):
+    with pytest.raises(TypeError, match=r"'w' is an ArrayLike, which is not walked, and holds "):
         walk({"w": value})
-    with pytest.raises(TypeError, match=r"'u' is a Unregistered, .* holds arrays in w"):
+    with pytest.raises(TypeError, match=r"'u' is an Unregistered, .* holds arrays in w"):
         walk({"u": Unregistered(w=value)})
 
 
@@ -365,6 +365,51 @@ def test_pandas_objects_are_refused():
 def test_functions_are_static_whatever_they_close_over():
     """Plain ones, bound ones, and autograd's."""
     walk([lambda: W, Unregistered(w=W).__init__, primitive(np.sin)])
+
+
+class NotedDict(dict):
+    """A dict that can have attributes."""
+
+
+class NotedList(list):
+    """A list likewise."""
+
+
+class NotedTuple(tuple):
+    """A tuple likewise."""
+
+
+class NotedAffine(Affine):
+    """A named tuple likewise."""
+
+
+@pytest.mark.parametrize(
+    "items",
+    [NotedDict(w=W), NotedDict(), NotedList([W]), NotedTuple([W]), NotedAffine(W, 1)],
+    ids=lambda x: type(x).__name__,
+)
+def test_arrays_in_attributes_of_containers_are_refused(items):
+    """Only items are walked, and parameters are never dropped silently."""
+    items.extra, items.name, items.deep = np.ones(3), "note", [{"a": np.ones(1)}]
+    name = type(items).__name__
+    text = (
+        rf", of class {name}, holds arrays in extra, deep beside its items, and only the items are "
+        rf"walked; make them items, or .* with cv.register\({name}\), or .* with cv.static\(\)"
+    )
+    with pytest.raises(TypeError, match=rf"'enc\[1\]'{text}"):
+        walk({"enc": [W, items]})
+    with pytest.raises(TypeError, match=f"the model{text}"):
+        walk(items)
+    with pytest.raises(TypeError, match="'x' is an? Unregistered, .* arrays in w; register"):
+        walk({"x": Unregistered(w=NotedList([items]))})
+
+
+def test_other_attributes_of_containers_are_carried_over():
+    """Also arrays of a registered class and of a dataclass, which say what is walked."""
+    items, dense = NotedDict(w=W), Dense(W, W, name="x")
+    items.counts, dense.cache = np.arange(3), np.ones(3)
+    again = remade([items, dense])
+    assert again[0].counts is items.counts and again[1].cache is dense.cache
 
 
 # -- pruning -----------------------------------------------------------------------------------

@@ -90,16 +90,18 @@ def by_hand(model):
 
 def alternate(one, other, rounds=ROUNDS):
     """Processor time of `one` over that of `other`, the median over rounds that take turns."""
-    number = max(1, int(0.02 / max(timed(other, 1), 1e-7)))
-    return statistics.median(timed(one, number) / timed(other, number) for _ in range(rounds))
+    numbers = [max(1, int(0.02 / max(timed(f, 1), 1e-7))) for f in (one, other)]
+    return statistics.median(
+        timed(one, numbers[0]) / timed(other, numbers[1]) for _ in range(rounds)
+    )
 
 
 def timed(function, number):
-    """Processor seconds of some calls."""
+    """Processor seconds of a call, over so many of them."""
     began = time.process_time()
     for _ in range(number):
         function()
-    return time.process_time() - began
+    return (time.process_time() - began) / number
 
 
 if __name__ == "__main__":
