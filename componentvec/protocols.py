@@ -26,7 +26,6 @@ _ELEMENTWISE: set[Function] = {
     np.clip,
     np.copy,
     np.empty_like,
-    np.fix,
     np.full_like,
     np.imag,
     np.iscomplex,

@@ -396,7 +396,7 @@ def test_vectors_of_unequal_layouts_are_concatenated():
     "function",
     [
         np.copy, np.zeros_like, np.ones_like, np.nan_to_num, np.round, np.around, np.real, np.imag,
-        np.conj, np.fix, np.sinc, np.isreal, np.angle, np.isposinf,
+        np.conj, np.sinc, np.isreal, np.angle, np.isposinf,
         lambda v: np.empty_like(v) * 0, lambda v: np.full_like(v, 7.0),
         lambda v: np.zeros_like(v, dtype=int), lambda v: np.where(v > 0, v, -v),
         lambda v: np.where(v > 0, 1, 0), lambda v: np.where([True, False, True, True, False], v, 0),
