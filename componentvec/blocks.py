@@ -18,7 +18,8 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from .layouts import Layout
-from .nodes import PathLike, show_path
+from .misses import show_path
+from .nodes import PathLike
 from .places import Leaf, Shape
 from .tracing import is_traced
 from .vector import is_whole, path_keys

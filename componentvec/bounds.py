@@ -9,7 +9,7 @@ from scipy.optimize import Bounds
 
 from .assembly import gather
 from .conveniences import data, is_vector, layout
-from .nodes import show_path
+from .misses import show_path
 from .places import Leaf
 from .returns import read
 from .unknowns import Unknowns, is_tree

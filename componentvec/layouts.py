@@ -12,7 +12,8 @@ import numpy as np
 
 from .encoding import decode, encode
 from .entries import find_entry, write_labels
-from .nodes import Group, PathLike, show_path
+from .misses import show_path
+from .nodes import Group, PathLike
 from .paths import format_path
 from .places import Leaf, LeafPlan
 from .plans import retie
@@ -392,6 +393,13 @@ class Layout(Group):
         ------
         ValueError
             For anything else. Every place is checked to lie inside the buffer.
+
+        Examples
+        --------
+        >>> import componentvec as cv
+        >>> text = cv.ComponentVector(a=[1.0, 2.0]).layout.to_json()
+        >>> cv.Layout.from_json(text).labels()
+        ['a[0]', 'a[1]']
         """
         return cls._build(*decode(s))
 

@@ -12,8 +12,8 @@ from .blocks import locate, write
 from .conveniences import is_vector, layout
 from .display import matrix_html, matrix_text
 from .layouts import Layout
-from .matrix_protocols import MatrixProtocols, plain, require_alignment
-from .protocols import ArrayProtocols
+from .matrix_protocols import MatrixProtocols, require_alignment
+from .protocols import ArrayProtocols, plain
 from .tracing import is_traced
 
 #: attributes of an ndarray that NumPy functions of the same name give, with their labels

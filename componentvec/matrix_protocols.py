@@ -11,29 +11,25 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from .blocks import Axes
 from .layouts import Layout
-from .protocols import ArrayProtocols
+from .protocols import ArrayProtocols, Labelled, label_results, plain
 from .tracing import is_traced
 
 
-class MatrixProtocols(NDArrayOperatorsMixin):
+class MatrixProtocols(Labelled):
     """Operators, ufuncs and NumPy functions for a class with `_data`, `_rows` and `_cols`."""
 
     __slots__ = ()
+    _noun = "matrix"
     _data: np.ndarray
     _rows: Layout | None
     _cols: Layout | None
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        data = self._data
-        if dtype is not None and data.dtype != dtype:
-            if copy is False:
-                raise ValueError(f"a matrix of {data.dtype} is no array of {dtype} without a copy")
-            return data.astype(dtype)
-        return data.copy() if copy else data
+    @property
+    def _array(self) -> np.ndarray:
+        return self._data
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         out = kwargs.get("out", ())
@@ -53,17 +49,12 @@ class MatrixProtocols(NDArrayOperatorsMixin):
             kwargs["out"] = tuple(map(plain, out))
         kwargs = {name: value if name == "out" else plain(value) for name, value in kwargs.items()}
         results = call(*map(plain, inputs), **kwargs)
-        if not isinstance(results, tuple):
-            return out[0] if out else self._label(results, axes)
-        return tuple(
-            self._label(result, axes) if given is None else given
-            for result, given in zip(results, out or (None,) * len(results), strict=True)
-        )
+        return label_results(results, out, lambda result: self._label(result, axes))
 
     def __array_function__(
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        if not all(issubclass(t, MatrixProtocols | ArrayProtocols | np.ndarray) for t in types):
+        if not all(issubclass(t, Labelled | np.ndarray) for t in types):
             return NotImplemented
         axes: Axes = ()
         if func in _RULES:
@@ -72,7 +63,7 @@ class MatrixProtocols(NDArrayOperatorsMixin):
         if func is np.linalg.eigh:
             return result._replace(eigenvectors=self._label(result.eigenvectors, axes))
         out = kwargs.get("out")
-        if isinstance(out, MatrixProtocols | ArrayProtocols):
+        if isinstance(out, Labelled):
             return out
         return self._label(result, axes)
 
@@ -108,29 +99,11 @@ def axes_of(value: Any) -> Axes:
     return (None,) * np.ndim(value)
 
 
-def plain(value: Any) -> Any:
-    """The value with arrays in place of matrices and vectors, also within lists and dicts."""
-    if isinstance(value, MatrixProtocols):
-        return value._data
-    if isinstance(value, ArrayProtocols):
-        return value._buffer
-    if type(value) in (list, tuple):
-        return type(value)([plain(item) for item in value])
-    if type(value) is dict:
-        return {key: plain(item) for key, item in value.items()}
-    return value
-
-
-def is_labelled(value: Any) -> bool:
-    """Whether an operand has layouts at all."""
-    return isinstance(value, MatrixProtocols | ArrayProtocols)
-
-
 def _is_foreign(value: Any) -> bool:
     """Whether an operand handles ufuncs itself, and is none of ours."""
     override = getattr(type(value), "__array_ufunc__", None)
     ours = override is None or override is np.ndarray.__array_ufunc__
-    return not ours and not is_labelled(value)
+    return not ours and not isinstance(value, Labelled)
 
 
 def _is_partial(array: np.ndarray) -> bool:
@@ -163,14 +136,14 @@ def broadcast(values: tuple[Any, ...]) -> Axes:
     """Axes of an element-wise result; what has no labels has no say."""
     axes: Axes = ()
     for value in values:
-        if is_labelled(value):
+        if isinstance(value, Labelled):
             axes = _align(axes, axes_of(value), "operands")
     return axes
 
 
 def require_alignment(axes: Axes | None, value: Any, what: str) -> None:
     """ValueError where a labelled value is written into a block of other layouts."""
-    if axes is not None and is_labelled(value):
+    if axes is not None and isinstance(value, Labelled):
         _align(axes, axes_of(value), what)
 
 

@@ -15,8 +15,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from .entries import refuse_ambiguous, split_label
-from .paths import SEQUENCE, Key, Path, check_key, format_path, parse_path, unknown
+from .entries import refuse_ambiguous
+from .misses import no_component, no_match, reason_for_pattern, show_path
+from .paths import SEQUENCE, Key, Path, check_key, format_path, parse_path
 from .patterns import match
 from .places import GroupPlan, Leaf, LeafPlan, Plan, Shape
 from .plans import grow
@@ -176,13 +177,7 @@ class Group:
         """Offset and node of a path, or a KeyError that lists the names there are."""
         found = self._seek(path)
         if found is None:
-            message = unknown(show_path(path), self._names_near(path))
-            reason = self._reason(path)
-            if reason is not None:
-                message = f"no component {show_path(path)!r}: {reason}"
-            elif not all(isinstance(key, str | int) for key in self._keys(path) or ()):
-                message += "; a path is one leaf or one group, layout.mask chooses several"
-            raise KeyError(message)
+            raise KeyError(no_component(self, path))
         return found
 
     def _seek(self, path: Any) -> tuple[int, Any] | None:
@@ -231,16 +226,6 @@ class Group:
         assert found is not None and isinstance(found[1], Group)
         return [format_path((*prefix, key)) for key in found[1]._children]
 
-    def _names_near(self, path: Any) -> list[str]:
-        """Those of the innermost group that a path still reaches."""
-        keys = (self._keys(path) or ())[:-1]
-        while keys:
-            found = self._descend(keys)
-            if found is not None and isinstance(found[1], Group):
-                break
-            keys = keys[:-1]
-        return self._names(keys)
-
     def _leaf(self, path: PathLike) -> tuple[int, Leaf]:
         """Offset and leaf of a path that must be a leaf's."""
         offset, node = self._find(path)
@@ -259,13 +244,9 @@ class Group:
         """For each leaf, in preorder, whether any of the patterns covers it."""
         chosen = [False] * len(self._leaves)
         for pattern in patterns:
-            keys = self._pattern(pattern)
-            matched = match(keys, self)
+            matched = match(self._pattern(pattern), self)
             if matched is None:
-                shown = show_path(pattern)
-                self._refuse_entry(pattern)
-                names = [format_path(path) for path, _, _ in self._leaves]
-                raise KeyError(f"pattern {shown!r} matches nothing: {unknown(shown, names)}")
+                raise KeyError(no_match(self, pattern))
             chosen = [a or b for a, b in zip(chosen, matched, strict=True)]
         return chosen
 
@@ -280,38 +261,9 @@ class Group:
         try:
             return parse_path(pattern)
         except ValueError:
-            self._refuse_entry(pattern)
+            if reason_for_pattern(self, pattern) is not None:  # as "w[0,1]", a label
+                raise KeyError(no_match(self, pattern)) from None
             raise
-
-    def _refuse_entry(self, pattern: Any) -> None:
-        """KeyError for a pattern that names an entry of an array, or one item too many."""
-        reason = self._reason(pattern, "bounds take arrays (low, high), fixed takes a boolean mask")
-        if reason is not None:
-            raise KeyError(f"pattern {show_path(pattern)!r} matches nothing: {reason}")
-
-    def _reason(self, path: Any, remedy: str | None = None) -> str | None:
-        """Why a path leads nowhere, where it names an entry of an array or an item too many."""
-        keys = self._keys(path)
-        if keys is None:  # as "w[0,1]", which is a label and no path
-            name, index = split_label(str(path))
-            keys = (*(self._keys(name) or ()), 0) if index else ()
-        else:
-            index = ""
-        for depth, key in enumerate(keys):
-            found = self._descend(keys[:depth])
-            if found is None or self._descend(keys[: depth + 1]) is not None:
-                continue
-            name, node = format_path(keys[:depth]) or "the root", found[1]
-            if isinstance(node, Group):
-                too_many = node._kind == SEQUENCE and type(key) is int
-                return f"{name!r} has {len(node._children)} items" if too_many else None
-            part = {"re": ".real", "im": ".imag"}.get(str(key)) if node.pairs else None
-            if not part and not isinstance(key, int | slice):
-                return None
-            what = f"an array of shape {node.shape}" if node.shape else "a number"
-            entry = part or index or format_path(keys[depth:])
-            return f"{name!r} is {what}; {remedy or f'read {name!r}, then {entry} of it'}"
-        return None
 
     @property
     def _owners(self) -> tuple[list[int], list[int]]:
@@ -405,8 +357,3 @@ class Group:
             strides = None if node.plain or outside else node.strides
             plans.append(LeafPlan(node.shape, strides, owner, 0 if outside else start, node.pairs))
         return plans
-
-
-def show_path(path: Any) -> str:
-    """A path as an error shows it."""
-    return format_path(path) if isinstance(path, tuple) else str(path)

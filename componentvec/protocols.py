@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
@@ -54,23 +54,40 @@ _PAIRING: set[Function] = {
 }
 
 
-class ArrayProtocols(NDArrayOperatorsMixin):
+class Labelled(NDArrayOperatorsMixin):
+    """An array of numbers with labels: what vectors and matrices are to NumPy."""
+
+    __slots__ = ()
+    _noun: ClassVar[str]
+
+    @property
+    def _array(self) -> np.ndarray:
+        """The numbers without labels."""
+        raise NotImplementedError
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        array = self._array
+        if dtype is not None and array.dtype != dtype:
+            if copy is False:
+                raise ValueError(
+                    f"a {self._noun} of {array.dtype} is no array of {dtype} without a copy"
+                )
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+
+class ArrayProtocols(Labelled):
     """Operators, ufuncs and NumPy functions for a class with a `_buffer` and a `_layout`."""
 
     __slots__ = ()
+    _noun = "vector"
     _buffer: np.ndarray
     _layout: Layout
     _root: np.ndarray
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        buffer = self._buffer
-        if dtype is not None and buffer.dtype != dtype:
-            if copy is False:
-                raise ValueError(
-                    f"a vector of {buffer.dtype} is no array of {dtype} without a copy"
-                )
-            return buffer.astype(dtype)
-        return buffer.copy() if copy else buffer
+    @property
+    def _array(self) -> np.ndarray:
+        return self._buffer
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         elementwise = method == "__call__" and ufunc.signature is None
@@ -93,12 +110,7 @@ class ArrayProtocols(NDArrayOperatorsMixin):
         if foreign:
             return results
         layout = layout if elementwise else None  # the product of two matrices only pairs entries
-        if not isinstance(results, tuple):
-            return out[0] if out else self._relabel(layout, results)
-        return tuple(
-            self._relabel(layout, result) if given is None else given
-            for result, given in zip(results, out or (None,) * len(results), strict=True)
-        )
+        return label_results(results, out, lambda result: self._relabel(layout, result))
 
     def __array_function__(
         self, func: Function, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -138,10 +150,20 @@ def common_layout(values: tuple[Any, ...]) -> Layout | None:
     return layout
 
 
+def label_results(results: Any, out: tuple[Any, ...], label: Callable[[Any], Any]) -> Any:
+    """Results of a ufunc: those that were given as `out`, and labels for all others."""
+    if not isinstance(results, tuple):
+        return out[0] if out else label(results)
+    return tuple(
+        label(result) if given is None else given
+        for result, given in zip(results, out or (None,) * len(results), strict=True)
+    )
+
+
 def plain(value: Any) -> Any:
-    """The value with buffers in place of vectors, also within lists, tuples and dicts."""
-    if isinstance(value, ArrayProtocols):
-        return value._buffer
+    """The value with arrays in place of what has labels, also within lists, tuples and dicts."""
+    if isinstance(value, Labelled):
+        return value._array
     if type(value) in (list, tuple):
         return type(value)([plain(item) for item in value])
     if type(value) is dict:
