@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .assembly import Part, as_leaf, gather, result_dtype
+from .assembly import Part, as_leaf, gather, holds_complex, named, result_dtype
 from .layouts import Layout
 from .paths import MAPPING, Path, format_path
 from .places import Leaf, Shape
@@ -20,11 +20,12 @@ Items = list[tuple[int, int, Any]]
 
 
 class Write(NamedTuple):
-    """A leaf at an absolute offset, and the checked array that goes into it."""
+    """A leaf at an absolute offset, its view, and the checked array that goes into it."""
 
     path: Path
     offset: int
     leaf: Leaf
+    target: np.ndarray
     array: np.ndarray
 
 
@@ -55,8 +56,7 @@ def fill(layout: Layout, parts: Sequence[Part]) -> Any:
 
 def _in_kind(layout: Layout, offset: int, leaf: Leaf, value: Any) -> Part:
     """A part whose traced value is complex where the leaf is, so that gradients fit."""
-    is_complex = leaf.pairs or layout._dtype.kind == "c"
-    if is_complex and is_traced(value) and result_dtype(value).kind != "c":
+    if holds_complex(layout, leaf) and is_traced(value) and result_dtype(value).kind != "c":
         value = value + 0j
     return offset, leaf, value
 
@@ -73,15 +73,14 @@ def put(root: np.ndarray, offset: int, node: Any, path: Path, value: Any) -> Non
 def prepare(root: np.ndarray, offset: int, node: Any, path: Path, value: Any) -> list[Write]:
     """What is to be written so that a component takes a value, each array of it checked."""
     if isinstance(node, Leaf):
-        return [Write(path, offset, node, checked(value, view(root, offset, node), path))]
+        return [checked(root, offset, node, path, value)]
     if isinstance(node, list):
         return _prepare_items(root, node, path, value)
     if open_container(value) is None:
         node._require_whole(path)
-        leaf = Leaf((node._size,))
-        return [Write(path, offset, leaf, checked(value, view(root, offset, leaf), path))]
+        return [checked(root, offset, Leaf(node._shape), path, value)]
     return [
-        Write(where, offset + at, leaf, checked(given, view(root, offset + at, leaf), where))
+        checked(root, offset + at, leaf, where, given)
         for where, at, leaf, given in gather(node, value, path)
     ]
 
@@ -92,17 +91,14 @@ def _prepare_items(root: np.ndarray, items: Items, path: Path, value: Any) -> li
     They take as many values, or one number each; names, where they have equal layouts, take the
     values of all items at once.
     """
-    name = format_path(path)
     group = open_container(value)
     if group is not None and group.kind == MAPPING:
         if not items or not are_even(items) or isinstance(items[0][2], Leaf):
-            raise ValueError(f"{name!r}: items with unequal layouts take values one by one")
-        writes = []
-        for where, at, leaf, given in gather(items[0][2], value, path):
-            offset, rows = stacked(items, at, leaf)
-            array = checked(given, view(root, offset, rows), where)
-            writes.append(Write(where, offset, rows, array))
-        return writes
+            raise ValueError(f"{named(path)}: items with unequal layouts take values one by one")
+        return [
+            checked(root, *stacked(items, at, leaf), where, given)
+            for where, at, leaf, given in gather(items[0][2], value, path)
+        ]
     values: Sequence[Any]
     if group is not None:
         values = group.values
@@ -110,8 +106,8 @@ def _prepare_items(root: np.ndarray, items: Items, path: Path, value: Any) -> li
         array = numbers(value, np.dtype(complex), path)
         values = tuple(array) if array.ndim else (value,) * len(items)
     if len(values) != len(items):
-        raise ValueError(f"{name!r}: expected {len(items)} items, got {len(values)}")
-    writes = []
+        raise ValueError(f"{named(path)}: expected {len(items)} items, got {len(values)}")
+    writes: list[Write] = []
     for (number, offset, node), item in zip(items, values, strict=True):
         writes += prepare(root, offset, node, (*path, number), item)
     return writes
@@ -134,9 +130,9 @@ def stacked(items: Items, at: int, leaf: Leaf) -> tuple[int, Leaf]:
     return first + at, rows
 
 
-def checked(value: Any, target: np.ndarray, path: Path) -> np.ndarray:
-    """The value as an array that can be written into a view, or an error that says why not."""
-    name = format_path(path) or "the vector"
+def checked(root: np.ndarray, offset: int, leaf: Leaf, path: Path, value: Any) -> Write:
+    """The value as an array that can be written into a leaf, or an error that says why not."""
+    target = view(root, offset, leaf)
     array = numbers(value, target.dtype, path, target.shape)
     if array.shape != target.shape and array.shape != ():
         try:
@@ -144,23 +140,22 @@ def checked(value: Any, target: np.ndarray, path: Path) -> np.ndarray:
         except ValueError:
             fits = False
         if not fits:
-            raise ValueError(f"{name!r} has shape {target.shape}, got shape {array.shape}")
+            raise ValueError(f"{named(path)} has shape {target.shape}, got shape {array.shape}")
     if not target.flags.writeable:
-        raise ValueError(f"{name!r} is read-only; copy it first")
-    return array
+        raise ValueError(f"{named(path)} is read-only; copy it first")
+    return Write(path, offset, leaf, target, array)
 
 
 def numbers(value: Any, dtype: np.dtype, path: Path, shape: Shape | None = None) -> np.ndarray:
     """The value as an array of numbers that memory of a dtype, and of a shape, can take."""
-    name = format_path(path) or "the vector"
     if is_traced(value):
         raise TypeError(
-            f"{name!r}: a value that autograd traces cannot be written in place; "
+            f"{named(path)}: a value that autograd traces cannot be written in place; "
             "build a new vector, with componentvec.merge or layout.pack"
         )
     array: np.ndarray = as_leaf(value, path, shape)
     if array.dtype.kind == "c" and dtype.kind != "c":
-        raise TypeError(f"{name!r} is real ({dtype}), got complex values ({array.dtype})")
+        raise TypeError(f"{named(path)} is real ({dtype}), got complex values ({array.dtype})")
     return array
 
 
@@ -173,18 +168,18 @@ def commit(root: np.ndarray, writes: Sequence[Write]) -> None:
             else write
             for write in writes
         ]
-    if any(leaf.alias or 0 in leaf.strides for _, _, leaf, _ in writes):
+    if any(write.leaf.alias or 0 in write.leaf.strides for write in writes):
         require_agreement(root.dtype, writes)
-    for _, offset, leaf, array in writes:
-        view(root, offset, leaf)[...] = array
+    for write in writes:
+        write.target[...] = write.array
 
 
 def require_agreement(dtype: np.dtype, writes: Sequence[Write]) -> None:
     """ValueError where tied names are given unequal values; tried out in memory of its own."""
-    extents = [leaf.extent(offset) for _, offset, leaf, _ in writes]
+    extents = [write.leaf.extent(write.offset) for write in writes]
     low = min(first for first, _ in extents)
     scratch = np.empty(max(last for _, last in extents) - low, dtype)
-    targets = [view(scratch, offset - low, leaf) for _, offset, leaf, _ in writes]
+    targets = [view(scratch, write.offset - low, write.leaf) for write in writes]
     for target, write in zip(targets, writes, strict=True):
         target[...] = write.array
     for number, (target, write) in enumerate(zip(targets, writes, strict=True)):

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .layouts import Layout
-from .paths import MAPPING, SEQUENCE, Path, check_key, format_path, unknown
+from .paths import MAPPING, SEQUENCE, Path, check_key, format_path, listing, unknown
 from .places import GroupPlan, Leaf, LeafPlan, Plan, Shape
-from .tracing import is_traced, tracing
+from .tracing import is_traced, tracing, untraced
 from .tree import open_container
 
 _NUMBERS = (int, float, complex, np.number, np.bool_)
@@ -104,7 +104,7 @@ def settle(found: Collected, dtype: Any) -> tuple[Layout, list[Part]]:
 def kinds_of(found: Collected) -> list[Kind]:
     """Dtype, weakness and size of each leaf; an alias is as its owner, and has no say."""
     kinds = [
-        (np.dtype(bool) if value is None else result_dtype(value), weak, np.size(_plain(value)))
+        (np.dtype(bool) if value is None else result_dtype(value), weak, np.size(untraced(value)))
         for value, weak in zip(found.values, found.weak, strict=True)
     ]
     leaves = [plan for plan in found.plans if isinstance(plan, LeafPlan)]
@@ -121,7 +121,7 @@ def choose_dtype(kinds: Sequence[Kind]) -> np.dtype:
     mixed = any(complex_ones) and not all(complex_ones)
     strong = [d if d.kind in "fc" else np.dtype(float) for d, weak in counted if not weak]
     if mixed:
-        strong = [np.empty(0, dtype).real.dtype for dtype in strong]
+        strong = [real_dtype(dtype) for dtype in strong]
     if not strong:
         return np.dtype(complex if any(complex_ones) and not mixed else float)
     chosen = np.result_type(*strong)
@@ -149,6 +149,16 @@ def lay_out(
     return layout, [(at, leaf, value) for (_, at, leaf), value in places if value is not None]
 
 
+def holds_complex(layout: Layout, leaf: Leaf) -> bool:
+    """Whether a leaf holds complex numbers."""
+    return leaf.pairs or layout._dtype.kind == "c"
+
+
+def is_all_pairs(layout: Layout) -> bool:
+    """Whether all numbers are stored as pairs: by itself such a tree would be complex."""
+    return layout._paired and all(leaf.pairs or not leaf.size for _, _, leaf in layout._leaves)
+
+
 def _given_dtype(dtype: Any) -> np.dtype:
     """A dtype that the caller asks for."""
     chosen = np.dtype(dtype)
@@ -174,21 +184,19 @@ def gather(
             continue
         group = open_container(value)
         if group is None:
-            expected = ", ".join(format_path((key,)) for key in list(node._children)[:20])
             raise TypeError(
-                f"{format_path(path) or 'the tree'!s}: expected a {node._kind} of {expected}, "
-                f"got {type(value).__name__}"
+                f"{format_path(path) or 'the tree'}: expected a {node._kind} of "
+                f"{listing(node._names())}, got {type(value).__name__}"
             )
         names = [check_key(key, path) for key in group.keys]
         given = dict(zip(names, group.values, strict=True))
         for key in names:
             if key not in node._children and (*path, key) not in spare:
                 if group.kind == SEQUENCE and node._kind == MAPPING:
-                    expected = ", ".join(format_path((name,)) for name in [*node._children][:20])
                     raise KeyError(
                         f"no component {format_path((*path, key))!r}: expected a mapping with "
-                        f"{expected}, got a {type(value).__name__}, which is a tree here; a flat "
-                        "vector is np.array([...])"
+                        f"{listing(node._names())}, got a {type(value).__name__}, which is a "
+                        "tree here; a flat vector is np.array([...])"
                     )
                 known = [format_path((*path, name)) for name in node._children]
                 raise KeyError(unknown(format_path((*path, key)), known))
@@ -199,9 +207,10 @@ def gather(
             if key in given:
                 children.append(((*path, key), offset + start, child, given[key]))
             elif not _only_aliases(child):
-                expected = ", ".join(format_path((*path, name)) for name in node._children)
+                expected = [format_path((*path, name)) for name in node._children]
                 raise KeyError(
-                    f"no value for component {format_path((*path, key))!r}; expected: {expected}"
+                    f"no value for component {format_path((*path, key))!r}; "
+                    f"expected: {listing(expected)}"
                 )
         stack.extend(reversed(children))
     return parts
@@ -228,7 +237,7 @@ def as_leaf(value: Any, path: Path, shape: Shape | None = None) -> Any:
     if listed and any(is_traced(item) for item in _items(value)):
         return tracing.stack(value)
     if isinstance(value, np.ma.MaskedArray):
-        raise TypeError(f"{_named(path)}: a masked array has no place for its mask")
+        raise TypeError(f"{named(path)}: a masked array has no place for its mask")
     try:
         array = np.asarray(value)
         if array.dtype.kind == "O" and (_all_numbers(value) if listed else type(value) is int):
@@ -237,10 +246,10 @@ def as_leaf(value: Any, path: Path, shape: Shape | None = None) -> Any:
         elif listed and array.size:
             array = _of_precision(array, value)
     except OverflowError:
-        raise ValueError(f"{_named(path)}: an integer is too large for a float") from None
+        raise ValueError(f"{named(path)}: an integer is too large for a float") from None
     except ValueError:
         raise TypeError(
-            f"{_named(path)}: a ragged list of numbers is no array; "
+            f"{named(path)}: a ragged list of numbers is no array; "
             "make it a list of arrays for a sequence of components"
         ) from None
     if array.dtype.kind in _NUMERIC:
@@ -248,7 +257,7 @@ def as_leaf(value: Any, path: Path, shape: Shape | None = None) -> Any:
     expected = "numbers, arrays, or dicts, lists and tuples of them"
     if shape is not None:
         expected = f"numbers of shape {shape}" if shape else "a number"
-    raise TypeError(f"{_named(path)}: expected {expected}, got {_describe(value, shape is None)}")
+    raise TypeError(f"{named(path)}: expected {expected}, got {_describe(value, shape is None)}")
 
 
 def _describe(value: Any, is_new: bool) -> str:
@@ -266,7 +275,7 @@ def _describe(value: Any, is_new: bool) -> str:
     return described
 
 
-def _named(path: Path) -> str:
+def named(path: Path) -> str:
     """A path as an error shows it."""
     return repr(format_path(path) or "the vector")
 
@@ -293,10 +302,7 @@ def is_leaf(value: Any, path: Path) -> bool:
 
 def _all_numbers(value: Any) -> bool:
     """Whether a nested list holds numbers only."""
-    return all(
-        isinstance(tracing.value(item) if is_traced(item) else item, _NUMBERS)
-        for item in _items(value)
-    )
+    return all(isinstance(untraced(item), _NUMBERS) for item in _items(value))
 
 
 def _items(value: Any) -> Iterator[Any]:
@@ -319,16 +325,16 @@ def is_weak(value: Any) -> bool:
     return isinstance(value, int | float | complex) and not isinstance(value, np.generic)
 
 
-def _plain(value: Any) -> Any:
-    """A value without its trace."""
-    return tracing.value(value) if is_traced(value) else value
-
-
 def _shape(value: Any) -> tuple[int, ...]:
     """Shape of a plain or traced array."""
-    return np.shape(_plain(value))
+    return np.shape(untraced(value))
 
 
 def result_dtype(value: Any) -> np.dtype:
     """Dtype of a plain or traced array."""
-    return np.asarray(_plain(value)).dtype
+    return np.asarray(untraced(value)).dtype
+
+
+def real_dtype(dtype: np.dtype) -> np.dtype:
+    """Dtype of the real parts of numbers."""
+    return np.empty(0, dtype).real.dtype

@@ -21,8 +21,8 @@ from .layouts import Layout
 from .misses import show_path
 from .nodes import PathLike
 from .places import Leaf, Shape
+from .selection import is_whole, path_keys
 from .tracing import is_traced
-from .vector import is_whole, path_keys
 
 #: a layout or None for each axis of an array
 Axes = tuple[Layout | None, ...]

@@ -12,8 +12,11 @@ from .conveniences import data, is_vector, layout
 from .misses import show_path
 from .places import Leaf
 from .returns import read
+from .selection import path_keys
 from .unknowns import Unknowns, is_tree
-from .vector import ComponentVector, path_keys
+from .vector import ComponentVector
+
+_OPEN = (-np.inf, np.inf)
 
 
 class Box(NamedTuple):
@@ -31,8 +34,7 @@ class Box(NamedTuple):
 
     def active(self, unknowns: Unknowns, x: np.ndarray) -> np.ndarray:
         """Which entries are at a bound: -1 at the lower, 1 at the upper one, else 0."""
-        whole = unknowns.start.copy()
-        whole[slice(None) if unknowns.free is None else unknowns.free] = x
+        whole = unknowns.complete(x)
         active = np.zeros(whole.size, dtype=int)
         for side, mark in ((self.low, -1), (self.high, 1)):
             near = 1e-8 * np.maximum(np.abs(side), np.abs(unknowns.start))
@@ -62,15 +64,13 @@ def read_bounds(bounds: Any, unknowns: Unknowns, *, in_pairs: bool) -> Box | Non
     keep_feasible: Any = False
     if isinstance(bounds, dict):
         low, high = _by_name(bounds, unknowns)
-    elif isinstance(bounds, Bounds):
-        sides = (bounds.lb, bounds.ub)
-        low, high = (_side(side, unknowns, default=0) for side in sides)
-        keep_feasible = bounds.keep_feasible
     else:
-        sides = _two_sides(bounds, unknowns, in_pairs)
+        if isinstance(bounds, Bounds):
+            sides, keep_feasible = (bounds.lb, bounds.ub), bounds.keep_feasible
+        else:
+            sides = _two_sides(bounds, unknowns, in_pairs)
         low, high = (
-            _side(side, unknowns, default)
-            for side, default in zip(sides, (-np.inf, np.inf), strict=True)
+            _side(side, unknowns, default) for side, default in zip(sides, _OPEN, strict=True)
         )
     keep_feasible = np.asarray(keep_feasible)
     if unknowns.paired and keep_feasible.shape == (size // 2,):
@@ -85,9 +85,7 @@ def _by_name(bounds: dict[Any, Any], unknowns: Unknowns) -> tuple[np.ndarray, np
     own = unknowns.entries
     if own is None:
         raise TypeError("bounds: a plain array has no names; give a (low, high) for each entry")
-    sides = own.zeros(), own.zeros()
-    for side, default in zip(sides, (-np.inf, np.inf), strict=True):
-        data(side)[:] = default
+    sides = own.full(-np.inf), own.full(np.inf)
     for pattern, given in bounds.items():
         name = show_path(pattern)
         if not isinstance(given, list | tuple) or len(given) != 2:
@@ -95,7 +93,7 @@ def _by_name(bounds: dict[Any, Any], unknowns: Unknowns) -> tuple[np.ndarray, np
         matched = own._matching([pattern])
         found = own._seek(pattern)
         group = found if found is not None and not isinstance(found[1], Leaf) else None
-        for side, value, default in zip(sides, given, (-np.inf, np.inf), strict=True):
+        for side, value, default in zip(sides, given, _OPEN, strict=True):
             value = _opened(value, default)
             if group is not None and is_tree(value):
                 for path, offset, leaf, item in gather(group[1], value, path_keys(own, pattern)):
@@ -134,9 +132,13 @@ def _write(
         ) from None
     if array.dtype.kind == "c" and not leaf.pairs:
         raise TypeError(f"bounds of {name!r}: {show_path(path)!r} is real, got complex bounds")
-    if leaf.pairs:
-        array = np.stack([array.real, array.imag if array.dtype.kind == "c" else array], axis=-1)
-    data(side)[leaf.entries(offset)] = array
+    data(side)[leaf.entries(offset)] = _both_parts(array) if leaf.pairs else array
+
+
+def _both_parts(bounds: np.ndarray) -> np.ndarray:
+    """Bounds of complex numbers as those of pairs (re, im); real ones hold for either part."""
+    imaginary = bounds.imag if bounds.dtype.kind == "c" else bounds
+    return np.stack([bounds.real, imaginary], axis=-1)
 
 
 def _two_sides(bounds: Any, unknowns: Unknowns, in_pairs: bool) -> tuple[Any, Any]:
@@ -159,9 +161,7 @@ def _two_sides(bounds: Any, unknowns: Unknowns, in_pairs: bool) -> tuple[Any, An
         raise ValueError(f"bounds: expected {expected} pairs (low, high), got {len(parts)}")
     if any(np.shape(part) != (2,) for part in parts):
         raise ValueError("bounds: expected a pair (low, high) for each entry")
-    low = [-np.inf if part[0] is None else part[0] for part in parts]
-    high = [np.inf if part[1] is None else part[1] for part in parts]
-    return low, high
+    return [part[0] for part in parts], [part[1] for part in parts]
 
 
 def _side(side: Any, unknowns: Unknowns, default: float) -> np.ndarray:
@@ -179,10 +179,7 @@ def _side(side: Any, unknowns: Unknowns, default: float) -> np.ndarray:
     if unknowns.layout is None and values.shape == unknowns.shape:
         values = values.reshape(-1)
     if unknowns.paired and values.shape in ((size // 2,), (1,), ()):
-        values = np.stack(
-            [values.real, values.imag if values.dtype.kind == "c" else values], axis=-1
-        ).reshape(-1)
-        values = np.tile(values, size // values.size) if values.size == 2 else values
+        values = _both_parts(np.broadcast_to(values, size // 2)).reshape(-1)
     if values.dtype.kind == "c":
         raise TypeError("bounds: expected real numbers, got complex ones")
     if values.shape not in ((size,), (1,), ()):

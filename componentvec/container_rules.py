@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from autograd.builtins import DictBox, SequenceBox
 from autograd.core import JVPNode, VJPNode, defjvp_argnums, defvjp_argnums
 from autograd.extend import primitive, vspace
@@ -18,9 +17,9 @@ from autograd.numpy.numpy_boxes import ArrayBox
 from autograd.tracer import notrace_primitives
 
 from .rules import box_vector, leaf_node, node_of, tangent_node
-from .tracing import is_traced, tracing
+from .tracing import is_traced
 from .tree import Opened, add_opener, open_container
-from .walking import Walk, rebuild, walk
+from .walking import Walk, is_inexact, rebuild, walk
 
 
 class _KeptVJPNode(VJPNode):
@@ -81,17 +80,9 @@ def _leaves(walked: Walk) -> dict[int, Any]:
     leaves = {
         slot: value
         for slot, value in zip(walked.slots, walked.values, strict=True)
-        if slot >= 0 and _is_differentiable(value)
+        if slot >= 0 and is_inexact(value)
     }
     return leaves | {inner.slot: inner.value for inner in walked.vectors}
-
-
-def _is_differentiable(value: Any) -> bool:
-    """Whether a leaf is a number or an array of floating or complex dtype."""
-    plain = tracing.value(value) if is_traced(value) else value
-    if isinstance(plain, np.ndarray):
-        return plain.dtype.kind in "fc"
-    return isinstance(plain, float | complex | np.inexact)
 
 
 def _collect(walked: Walk, parts: Sequence[tuple[int, Any]]) -> Any:

@@ -16,7 +16,6 @@ from .conveniences import is_vector, layout, read_only
 from .layouts import Layout
 from .matrix import ComponentMatrix
 from .notes import Noting
-from .packing import untraced
 from .pullbacks import (
     gradient_function,
     jacobian_matrix,
@@ -26,7 +25,7 @@ from .pullbacks import (
 )
 from .restructure import Restructure, destructure
 from .rules import flat
-from .tracing import is_traced
+from .tracing import is_traced, untraced
 from .tree import open_container
 from .vector import ComponentVector
 
@@ -200,9 +199,11 @@ def hessian(f: Function) -> Function:
 
     def hessian_of(x: Any, *args: Any, **kwargs: Any) -> Any:
         argument = _Argument.of(x)
-        if np.iscomplexobj(flat(untraced(argument.vector))):
+        plain = np.asarray(flat(untraced(argument.vector)))
+        if plain.dtype.kind == "c":
             raise TypeError(
-                "a Hessian needs real entries; store complex components as pairs (dtype=float)"
+                "a Hessian needs real entries; store complex components as pairs (dtype=float), "
+                f"got {plain.dtype}"
             )
         slope = gradient_function(argument.applied(f, args, kwargs), "hessian", True)
         matrix = jacobian_matrix(
@@ -320,7 +321,10 @@ class _Argument(NamedTuple):
         if kind not in "biufc":
             raise TypeError(f"hvp expected an array of numbers to multiply with, got {u!r:.60}")
         if kind == "c" and not np.iscomplexobj(wanted):
-            raise TypeError("hvp expected real numbers to multiply with, as x is real, got complex")
+            raise TypeError(
+                "hvp expected real numbers to multiply with, as x is real, got complex ones; "
+                "take their real part"
+            )
         if np.shape(untraced(u)) != np.shape(wanted):
             raise ValueError(
                 f"hvp expected an array of shape {np.shape(wanted)} to multiply with, as x has it, "

@@ -15,7 +15,7 @@ from . import layouts
 from .access import view
 from .layouts import Layout
 from .lines import Opened, ends, line_text, open_components, tie_text
-from .paths import Path, format_path
+from .paths import Path, format_path, listing
 from .places import Leaf
 from .tables import array_text, dtype_text, number_text, shape_text, shorten, table_html, table_text
 
@@ -120,10 +120,7 @@ def _aliases(layout: Layout) -> dict[int, str]:
             owner = layout._owner_of(offset, leaf) if leaf.alias else None
             if owner is not None:
                 names.setdefault(owner, []).append(_path_text(path))
-    return {
-        owner: ", ".join(found[:3]) + (f", ... ({len(found)} in all)" if len(found) > 3 else "")
-        for owner, found in names.items()
-    }
+    return {owner: listing(found, 3) for owner, found in names.items()}
 
 
 # -- vectors and lists ---------------------------------------------------------------------------

@@ -17,12 +17,11 @@ from .conveniences import is_vector, layout
 from .layouts import Layout
 from .notes import Noting
 from .objective import as_buffer
-from .packing import untraced
 from .pullbacks import jacobian_matrix, name_type, pullback
 from .returns import restrict, values_and_derivatives
 from .rules import flat
-from .tracing import is_traced
-from .unknowns import Unknowns, is_tree, layout_of_pairs, name_of_entry
+from .tracing import is_traced, untraced
+from .unknowns import Unknowns, first_not_finite, is_tree, layout_of_pairs, name_of_entry
 from .vector import ComponentVector, wrap
 
 
@@ -92,10 +91,7 @@ class Equations:
     def require_finite(self, x: np.ndarray) -> np.ndarray:
         """The values at the start; ValueError that names the first one that is not finite."""
         values = self(x)
-        wrong = ~np.isfinite(values)
-        if wrong.any():
-            position = int(np.argmax(wrong))
-            found = f"{self.name(position)} is {values[position]}"
+        if found := first_not_finite(values, self.name):
             raise ValueError(f"the {self._what} are not finite at x0: {found}")
         return values
 
@@ -139,7 +135,7 @@ class Equations:
             )
         shape = np.shape(untraced(found))
         found = anp.reshape(found, (-1,))
-        if np.iscomplexobj(untraced(argument if not is_vector(argument) else flat(argument))):
+        if np.iscomplexobj(untraced(flat(argument))):
             return found  # a complex step
         self.layout, self.shape, self.paired = own, shape, kind == "c"
         if self.paired:

@@ -15,7 +15,7 @@ from .equations import Equations, check_jac, solver_jacobian
 from .objective import Objective
 from .options import reduced
 from .progress import Observer
-from .unknowns import Unknowns
+from .unknowns import Unknowns, first_not_finite
 
 
 def least_squares(
@@ -102,10 +102,7 @@ def least_squares(
     >>> np.round(res.stderr, 3)
     ComponentVector(height=0.115, rate=0.025)
     """
-    unknowns = Unknowns(x0)
-    unknowns.require_one_axis()
-    if fixed is not None:
-        unknowns.fix(fixed)
+    unknowns = Unknowns(x0, fixed=fixed)
     box = read_bounds(bounds, unknowns, in_pairs=False)
     args = args if isinstance(args, tuple) else (args,)
     kwargs = scipy_options.pop("kwargs", None)
@@ -169,10 +166,7 @@ def covariance(
     >>> np.sqrt(np.diag(cov)).tolist()
     [0.5, 0.7071067811865476, 0.7071067811865476]
     """
-    unknowns = Unknowns(x, "x")
-    unknowns.require_one_axis("x")
-    if fixed is not None:
-        unknowns.fix(fixed)
+    unknowns = Unknowns(x, "x", fixed=fixed)
     args = args if isinstance(args, tuple) else (args,)
     at = unknowns.x0
     if not at.size:
@@ -184,17 +178,18 @@ def covariance(
 
 def _inverse(hessian: np.ndarray, unknowns: Unknowns) -> np.ndarray:
     """The inverse of a positive definite matrix, by Cholesky's method after scaling."""
-    names = unknowns.free
     diagonal = np.diag(hessian)
+    whole = unknowns.spread(diagonal)
     if not np.isfinite(hessian).all():
-        raise ValueError("the Hessian at x is not finite")
-    wrong = ~(diagonal > 0)
+        found = first_not_finite(whole, unknowns.name)
+        where = f": on its diagonal, {found}" if found else ""
+        raise ValueError(f"the Hessian at x is not finite{where}")
+    wrong = unknowns.spread(~(diagonal > 0))
     if wrong.any():
         position = int(np.argmax(wrong))
-        name = unknowns.name(position if names is None else int(names[position]))
         raise ValueError(
-            f"the Hessian at x is not positive definite: its diagonal is {diagonal[position]} at "
-            f"{name}; x is no minimum, or the data do not determine it"
+            f"the Hessian at x is not positive definite: its diagonal is {whole[position]} at "
+            f"{unknowns.name(position)}; x is no minimum, or the data do not determine it"
         )
     scale = np.sqrt(diagonal)
     try:
@@ -244,9 +239,7 @@ def _label(result: Any, unknowns: Unknowns, equations: Equations) -> OptimizeRes
         cov = _least_squares_covariance(jacobian, values)
         result["cov"] = unknowns.matrix(cov)
         result["stderr"] = unknowns.real_vector(np.sqrt(np.diag(cov)))
-    result["x"] = unknowns.vector(x)
-    if unknowns.is_model:
-        result["model"] = unknowns.model(x)
+    unknowns.put_solution(result, x)
     result["fun"] = equations.labelled(values)
     result["jac"] = unknowns.columns(jacobian, equations.entries)
     result["grad"] = unknowns.gradient(result.grad)

@@ -15,8 +15,8 @@ from .entries import find_entry, write_labels
 from .misses import show_path
 from .nodes import Group, PathLike
 from .paths import format_path
-from .places import Leaf, LeafPlan
-from .plans import retie
+from .places import Leaf
+from .ties import list_ties, plan_tie
 
 if TYPE_CHECKING:
     from .vector import ComponentVector
@@ -121,14 +121,7 @@ class Layout(Group):
     @property
     def ties(self) -> tuple[tuple[str, ...], ...]:
         """Groups of path strings that share memory, each with its owner first."""
-        groups: dict[int, list[str]] = {}
-        for path, offset, leaf in self._leaves:
-            if leaf.alias:
-                owner = self._owner_of(offset, leaf)
-                if owner is not None:
-                    names = groups.setdefault(owner, [format_path(self._leaves[owner][0])])
-                    names.append(format_path(path))
-        return tuple(tuple(groups[owner]) for owner in sorted(groups))
+        return list_ties(self)
 
     def shape(self, path: PathLike) -> tuple[int, ...]:
         """Shape of a leaf.
@@ -424,31 +417,12 @@ class Layout(Group):
         >>> tied.size, tied.ties
         (2, (('a', 'b'),))
         """
-        moved, kept = self._ordinal(alias), self._ordinal(owner)
-        what = f"cannot tie {show_path(alias)!r} to {show_path(owner)!r}"
-        plans = self._plan()
-        leaf_plans = [plan for plan in plans if isinstance(plan, LeafPlan)]
-        a, o = self._leaves[moved][2], self._leaves[kept][2]
-        if a.shape != o.shape or a.pairs != o.pairs:
-            kinds = ["complex" if leaf.pairs else "real" for leaf in (a, o)]
-            raise ValueError(
-                f"{what}: expected the same shape and kind, got {a.shape} ({kinds[0]}) "
-                f"and {o.shape} ({kinds[1]})"
-            )
-        if a.size == 0:
-            raise ValueError(f"{what}: an array of no entries has no memory")
-        if self._leaves[moved][1] == self._leaves[kept][1] and a.strides == o.strides:
-            return self
-        old, new = leaf_plans[moved].owner, leaf_plans[kept].owner
-        first = moved if old is None else old
-        second = kept if new is None else new
-        if first == second or self._leaves[first][2].size != a.size:
-            other = format_path(self._leaves[first][0])
-            raise ValueError(f"{what}: it shares memory with {other!r} already")
         try:
-            return Layout._build(retie(plans, moved, kept), self._dtype)
+            plan = plan_tie(self, alias, owner)
+            return self if plan is None else Layout._build(plan, self._dtype)
         except ValueError as error:
-            raise ValueError(f"{what}: {error}") from None
+            names = show_path(alias), show_path(owner)
+            raise ValueError(f"cannot tie {names[0]!r} to {names[1]!r}: {error}") from None
 
     # -- comparing, copying ----------------------------------------------------------------------
 

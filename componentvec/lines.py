@@ -14,11 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .access import view
+from .assembly import is_all_pairs
 from .layouts import Layout
 from .paths import MAPPING, SEQUENCE, format_path
 from .places import Leaf, relation
 from .tables import array_tokens, dtype_text, joined, shorten
-from .tracing import is_traced, tracing
+from .tracing import untraced
 
 
 class Opened(NamedTuple):
@@ -56,21 +57,14 @@ _DETAILS = (
 
 def open_components(value: Any) -> Opened:
     """A vector, or a list of components, as what it shows."""
-    value = _untraced(value)
+    value = untraced(value)
     if hasattr(type(value), "_items"):
         children = {number: (offset, node) for number, offset, node in value._items}
-        root = _untraced(value._owner)._root
+        root = untraced(value._owner)._root
         return Opened("ComponentList", SEQUENCE, children, root, 0, None)
     layout = value._layout
     children, root, base = layout._children, value._root, value._offset
     return Opened("ComponentVector", layout._kind, children, root, base, layout)
-
-
-def _untraced(value: Any) -> Any:
-    """The plain value within a traced one."""
-    while is_traced(value):
-        value = tracing.value(value)
-    return value
 
 
 def line_text(value: Any) -> str:
@@ -99,7 +93,7 @@ class _Line:
             yield from self.members(children, base, depth, "{}=")
         else:
             yield from self.group(kind, children, base, depth, root=True)
-        if root.dtype != float or (layout is not None and _is_all_pairs(layout)):
+        if root.dtype != float or (layout is not None and is_all_pairs(layout)):
             yield ", " if children or kind == SEQUENCE else ""
             yield f"dtype={dtype_text(root.dtype)}"
         yield ")"
@@ -172,11 +166,6 @@ def _is_argument(key: Any) -> bool:
     if not isinstance(key, str) or not key.isidentifier() or keyword.iskeyword(key):
         return False
     return key not in ("dtype", "__debug__") and unicodedata.normalize("NFKC", key) == key
-
-
-def _is_all_pairs(layout: Layout) -> bool:
-    """Whether all numbers are stored as pairs: by itself such a tree would be complex."""
-    return layout._paired and all(leaf.pairs or not leaf.size for _, _, leaf in layout._leaves)
 
 
 def tie_text(layout: Layout, offset: int, leaf: Leaf) -> str | None:

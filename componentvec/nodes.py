@@ -341,12 +341,24 @@ class Group:
         if low < 0 or high > self._size:
             raise ValueError(f"{show_path(path)!r} is tied to memory outside this group")
 
-    def _plan(self) -> list[Plan]:
-        """The preorder list from which `build` makes this layout again."""
-        plans: list[Plan] = []
+    def _plan(self) -> Sequence[Plan]:
+        """The preorder list from which `_build` makes this layout again."""
+        if "plan" not in self._lazy:
+            self._lazy["plan"] = tuple(self._make_plan())
+        return self._lazy["plan"]
+
+    @property
+    def _leaf_plans(self) -> list[LeafPlan]:
+        """Those of the leaves alone."""
+        if "leaf plans" not in self._lazy:
+            self._lazy["leaf plans"] = [p for p in self._plan() if isinstance(p, LeafPlan)]
+        return self._lazy["leaf plans"]
+
+    def _make_plan(self) -> Iterator[Plan]:
+        """What `_plan` keeps."""
         for offset, node in self._nodes():
             if isinstance(node, Group):
-                plans.append(GroupPlan(node._kind, tuple(node._children)))
+                yield GroupPlan(node._kind, tuple(node._children))
                 continue
             owner = self._owner_of(offset, node) if node.alias else None
             start = offset - node.extent(offset)[0]
@@ -355,5 +367,4 @@ class Group:
                 start = offset - leaf.extent(at)[0]
             outside = node.alias and owner is None
             strides = None if node.plain or outside else node.strides
-            plans.append(LeafPlan(node.shape, strides, owner, 0 if outside else start, node.pairs))
-        return plans
+            yield LeafPlan(node.shape, strides, owner, 0 if outside else start, node.pairs)

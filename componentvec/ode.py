@@ -12,12 +12,11 @@ from scipy.integrate import OdeSolution
 
 from .matrix import ComponentMatrix
 from .notes import Noting
-from .packing import untraced
 from .pullbacks import jacobian_matrix
 from .returns import read, restrict
 from .rules import flat
-from .tracing import is_traced
-from .unknowns import Unknowns, is_tree
+from .tracing import is_traced, untraced
+from .unknowns import Unknowns, first_not_finite, is_tree
 
 _REAL_METHODS = ("Radau", "LSODA")
 
@@ -50,8 +49,8 @@ def solve_ivp(
         Further arguments of `fun`, `jac` and the events, a tuple or a single one.
     jac
         For the implicit methods. True for the exact Jacobian by autograd; ``jac(t, y, *args)``,
-        whose result may be a ComponentMatrix; a constant matrix; None or ``"2-point"`` for SciPy's
-        finite differences.
+        whose result may be a ComponentMatrix; a constant matrix; None, False or ``"2-point"`` for
+        SciPy's finite differences.
     **scipy_options
         All else that SciPy's function takes: `dense_output`, `events` (which get `t`, the state as
         users know it, and `args`), `rtol`, `atol` (which may be labelled) and so on.
@@ -67,7 +66,8 @@ def solve_ivp(
     Raises
     ------
     ValueError
-        The state or its derivative at the start are not finite; sizes do not fit.
+        The state or its derivative at the start are not finite; sizes do not fit; `jac` is none
+        of these.
     KeyError
         A derivative lacks a name, or has one too many.
     TypeError
@@ -100,10 +100,9 @@ def solve_ivp(
         value: Any = scipy_options.get(name)
         if np.ndim(value) or is_tree(value):
             scipy_options[name] = state.entrywise(value, name)
-    if not isinstance(jac, str) or jac != "2-point":
-        jacobian = _jacobian_for_scipy(jac, args, derivative, state)
-        if jacobian is not None:
-            scipy_options["jac"] = jacobian
+    jacobian = _jacobian_for_scipy(jac, args, derivative, state)
+    if jacobian is not None:
+        scipy_options["jac"] = jacobian
     if scipy_options.get("events") is not None:
         events = scipy_options["events"]
         events = (events,) if callable(events) else events
@@ -125,7 +124,6 @@ class _State(Unknowns):
 
     def __init__(self, y0: Any, keep_complex: bool) -> None:
         super().__init__(y0, "y0", keep_complex=keep_complex)
-        self.require_one_axis("y0")
 
     def over_time(self, y: np.ndarray) -> Any:
         """States over time, shape (n, nt), with labelled rows."""
@@ -160,13 +158,8 @@ class _Derivative:
         """ValueError where the derivative is not finite at the start."""
         y = self._state.x0
         values = self(float(t), y)
-        wrong = ~np.isfinite(values)
-        if wrong.any():
-            position = int(np.argmax(wrong))
-            raise ValueError(
-                f"the derivative is not finite at the start: that of "
-                f"{self._state.name(position)} is {values[position]}"
-            )
+        if found := first_not_finite(values, self._state.name):
+            raise ValueError(f"the derivative is not finite at the start: that of {found}")
         self._latest = float(t), y.tobytes(), values
 
     def __call__(self, t: float, y: np.ndarray) -> np.ndarray:
@@ -204,8 +197,13 @@ def _jacobian_for_scipy(
         return lambda t, y: restrict(
             state, jac(t, state.view(np.array(y)), *args), "the Jacobian", pairs=state.paired
         )
-    if jac is None or isinstance(jac, str):
+    if jac is None or jac is False or (isinstance(jac, str) and jac == "2-point"):
         return None
+    if isinstance(jac, str):
+        raise ValueError(
+            'jac must be None or "2-point" for finite differences, True for autograd, a callable '
+            f"or a matrix, got {jac!r:.80}"
+        )
     return restrict(state, jac, "the Jacobian", pairs=state.paired)
 
 

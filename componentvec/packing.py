@@ -17,18 +17,21 @@ from .assembly import (
     choose_dtype,
     collect,
     gather,
+    holds_complex,
+    is_all_pairs,
     is_leaf,
     is_weak,
     kinds_of,
     lay_out,
+    real_dtype,
     result_dtype,
 )
 from .conveniences import data, is_vector, layout
 from .layouts import Layout
 from .paths import MAPPING, SEQUENCE, Key, Path, check_key, format_path
 from .places import GroupPlan, Leaf, LeafPlan
-from .selection import Sketch, carry, read_leaf
-from .tracing import is_traced, tracing
+from .selection import Sketch, carry, numbers_by_path, read_leaf
+from .tracing import is_traced, tracing, untraced
 from .tree import open_container
 from .vector import graft, join
 
@@ -42,12 +45,11 @@ def pack(layout: Layout, tree: Any, spare: Container[Path] = ()) -> Any:
     if arrays:
         return layout.wrap(np.concatenate(arrays))
     parts = gather(layout, tree, spare=spare)
-    is_complex = layout._dtype.kind == "c"
     for path, _, leaf, value in parts:
         given = np.shape(untraced(value))
         if given != leaf.shape:
             raise ValueError(f"{format_path(path)!r} has shape {leaf.shape}, got shape {given}")
-        if leaf.size and not (leaf.pairs or is_complex) and result_dtype(value).kind == "c":
+        if leaf.size and not holds_complex(layout, leaf) and result_dtype(value).kind == "c":
             raise TypeError(f"{format_path(path)!r} is real, got complex values")
     v = fill(layout, [(at, leaf, value) for _, at, leaf, value in parts if not leaf.alias])
     if layout._tied:
@@ -155,7 +157,7 @@ _KEPT = object()  # stands where no value is given
 
 def _merge_trees(own: Layout, tree: Any) -> _Merged:
     """Merge new values into the tree of a layout."""
-    numbers = {path: number for number, (path, _, _) in enumerate(own._leaves)}
+    numbers = numbers_by_path(own)
     merged = _Merged([], [], [], [])
     stack: list[tuple[Path, Any, Any]] = [((), own, tree)]
     while stack:
@@ -202,7 +204,7 @@ def _fits(own: Layout, leaf: Leaf, value: Any, path: Path) -> bool:
     if is_vector(value) or (not is_leaf(value, path) and open_container(value) is not None):
         return False
     array = as_leaf(value, path)
-    fits_kind = _is_complex(own, leaf) or result_dtype(array).kind != "c"
+    fits_kind = holds_complex(own, leaf) or result_dtype(array).kind != "c"
     return np.shape(untraced(array)) == leaf.shape and fits_kind
 
 
@@ -234,7 +236,7 @@ def _assemble(v: Any, own: Layout, merged: _Merged) -> Any:
     found = Collected(plans, values, weak)
     kinds = kinds_of(found)
     for number, source in enumerate(sources):
-        if isinstance(source, int) and _is_complex(own, own._leaves[source][2]):
+        if isinstance(source, int) and holds_complex(own, own._leaves[source][2]):
             dtype, no_say, size = kinds[number]
             kinds[number] = np.result_type(dtype, np.complex64), no_say, size
     said = [
@@ -250,11 +252,6 @@ def _assemble(v: Any, own: Layout, merged: _Merged) -> Any:
     return _fill_tied(made, values, given)
 
 
-def _is_complex(own: Layout, leaf: Leaf) -> bool:
-    """Whether a leaf holds complex numbers."""
-    return leaf.pairs or own._dtype.kind == "c"
-
-
 def _choose_dtype(own: Layout, kinds: list[Kind], said: list[Kind]) -> np.dtype:
     """What the constructor would choose for the leaves, where the old dtype has a say.
 
@@ -266,10 +263,10 @@ def _choose_dtype(own: Layout, kinds: list[Kind], said: list[Kind]) -> np.dtype:
         return np.result_type(old, *[dtype for dtype, no_say, _ in said if not no_say], *weak)
     kinds = [kind for kind in (*kinds, *said) if kind[2]]
     whole = all(dtype.kind == "c" for dtype, _, _ in kinds)
-    if own._paired and all(leaf.pairs or not leaf.size for _, _, leaf in own._leaves):
+    if is_all_pairs(own):
         kinds.append((old, False, 1))  # real, whatever the others are
     elif own._size:
-        say = np.result_type(old, np.complex64) if whole else np.empty(0, old).real.dtype
+        say = np.result_type(old, np.complex64) if whole else real_dtype(old)
         kinds.append((say, False, 1))
     return choose_dtype(kinds)
 
@@ -328,11 +325,6 @@ def _require_ties(made: Layout, v: Any, parts: Iterable[Given]) -> None:
             owner = made._owner_of(offset, leaf)
             assert owner is not None
             raise ValueError(disagreement(path, made._leaves[owner][0]))
-
-
-def untraced(value: Any) -> Any:
-    """The plain value within a traced one."""
-    return tracing.value(value) if is_traced(value) else value
 
 
 layouts.above.pack = pack

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable, Sequence
 from typing import Any, overload
 
@@ -11,13 +10,12 @@ import numpy as np
 from .access import fill, view
 from .assembly import result_dtype
 from .layouts import Layout
-from .packing import untraced
 from .paths import Path, format_path
 from .places import LeafPlan, c_strides
 from .sharing import Place, find_places
-from .tracing import is_traced
+from .tracing import is_traced, untraced
 from .tree import BUFFER, TRAINABLE
-from .walking import Walk, prune, walk
+from .walking import Walk, is_inexact, prune, walk
 
 Select = str | Sequence[Any] | Callable[[str, Any], bool]
 Tie = tuple[Any, Any]  # paths of alias and owner
@@ -107,8 +105,9 @@ def require_plain(path: Path, array: Any) -> None:
         )
 
 
-def why_empty(walked: Walk) -> str:
+def why_empty(walked: Walk, scalars: bool) -> str:
     """Which numbers of a model without parameters were not taken, and what would make them so."""
+    or_scalars = "" if scalars else ", or pass scalars=True to destructure"
     found: dict[str, None] = {}
     for path, value in zip(walked.paths, walked.values, strict=True):
         kind = type(value).__name__
@@ -118,14 +117,15 @@ def why_empty(walked: Walk) -> str:
         elif isinstance(value, np.ndarray) and value.dtype.kind in "fc":
             found[f"{name} is {value.dtype}, but not selected"] = None
         elif isinstance(value, np.number):
-            found[f"{name} is a scalar, {kind}: make it np.array({value})"] = None
+            taken = or_scalars if isinstance(value, np.inexact) else ""
+            found[f"{name} is a scalar, {kind}: make it np.array({value}){taken}"] = None
         elif type(value) in (int, float, complex) and isinstance(path[-1], int):
             name = repr(format_path(path[:-1]) or "the model")
             found[f"{name} is a list of Python numbers: make it np.array([...])"] = None
         elif type(value) in (int, float, complex):
             number = float(value) if kind == "int" else value
-            scalars = "" if kind == "int" else ", or pass scalars=True to destructure"
-            found[f"{name} is a Python {kind}: make it np.array({number}){scalars}"] = None
+            taken = "" if kind == "int" else or_scalars
+            found[f"{name} is a Python {kind}: make it np.array({number}){taken}"] = None
     return "; ".join([*found][:5]) or "it holds no arrays of floating or complex dtype"
 
 
@@ -182,25 +182,11 @@ def _eligible(walked: Walk, roles: Sequence[str], scalars: bool) -> list[int]:
     eligible = [
         number
         for number, (value, role) in enumerate(zip(walked.values, walked.roles, strict=True))
-        if role in roles and _is_parameter(value, scalars or number in inside)
+        if role in roles and is_inexact(value, scalars or number in inside)
     ]
     if walked.odd:
         prune(walked.nodes, dict.fromkeys(eligible, LeafPlan(())))  # only to check the keys
     return eligible
-
-
-def _is_parameter(value: Any, scalars: bool) -> bool:
-    """Whether a leaf is an array of floating or complex dtype, or, if these count, a number."""
-    if type(value) is np.ndarray:
-        return value.dtype.kind in "fc"
-    plain = untraced(value)
-    if isinstance(plain, np.ndarray):
-        return plain.dtype.kind in "fc"
-    return (
-        scalars
-        and isinstance(plain, float | complex | np.inexact)
-        and not isinstance(plain, enum.Enum)
-    )
 
 
 def _find_places(walked: Walk, eligible: Sequence[int], names: Sequence[str]) -> list[Place]:

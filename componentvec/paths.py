@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import functools
 import operator
 import re
 from collections.abc import Iterable, Sequence
@@ -56,6 +57,7 @@ def format_path(path: Iterable[Key]) -> str:
     return "".join(parts)
 
 
+@functools.lru_cache(maxsize=1024)
 def parse_path(text: str) -> tuple[Any, ...]:
     """Take a path string apart into names, positions, slices and wildcards.
 
@@ -136,5 +138,10 @@ def unknown(name: str, names: Iterable[str]) -> str:
     names = list(names)
     near = difflib.get_close_matches(name, names[:1000], n=1)
     guess = f"; did you mean {near[0]!r}?" if near else ";"
-    shown = ", ".join(names[:20]) + (f", ... ({len(names)} in all)" if len(names) > 20 else "")
-    return f"no component {name!r}{guess} components: {shown or 'none'}"
+    return f"no component {name!r}{guess} components: {listing(names) or 'none'}"
+
+
+def listing(names: Sequence[str], most: int = 20) -> str:
+    """Names in one line: the first ones, and how many there are if that is not all."""
+    rest = f", ... ({len(names)} in all)" if len(names) > most else ""
+    return ", ".join(names[:most]) + rest

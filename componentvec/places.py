@@ -105,11 +105,6 @@ def c_strides(shape: Sequence[int], item: int = 1) -> Shape:
     return tuple(reversed(strides))
 
 
-def same_steps(shape: Sequence[int], one: Sequence[int], other: Sequence[int]) -> bool:
-    """Whether two strides reach the same entries: those of axes of length one do not matter."""
-    return all(n == 1 or a == b for n, a, b in zip(shape, one, other, strict=True))
-
-
 def repeats(leaf: Leaf) -> bool:
     """Whether the leaf reaches any entry twice."""
     reach = 2 if leaf.pairs else 1
@@ -156,7 +151,8 @@ def relation(owner: str, owner_leaf: Leaf, leaf: Leaf, start: int) -> str:
         (owner, owner_leaf.shape, owner_leaf.strides),
         (f"{owner}.T", owner_leaf.shape[::-1], owner_leaf.strides[::-1]),
     ):
-        if start == 0 and leaf.shape == shape and same_steps(shape, leaf.strides, strides):
+        same = Leaf(shape, strides, pairs=leaf.pairs)
+        if start == 0 and (leaf.shape, leaf.strides) == (shape, same.strides):
             return text
     if owner_leaf.plain and leaf.plain and leaf.size == size:
         return f"{owner}.reshape{leaf.shape!r}"

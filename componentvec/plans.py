@@ -11,9 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
-from .places import GroupPlan, Leaf, LeafPlan, Plan, repeats, strides_of, tiles
+from .places import GroupPlan, Leaf, LeafPlan, Plan, repeats, tiles
 
 Places = list[tuple[int, Any]]
 
@@ -98,40 +96,3 @@ def _require_inside(
         raise ValueError(f"{what} parts pairs (re, im)")
     if leaf.size > sizes[owner] or repeats(leaf):
         raise ValueError(f"{what} reaches an entry twice")
-
-
-def retie(plans: Sequence[Plan], moved: int, kept: int) -> list[Plan]:
-    """The plan in which leaf number `moved` is another name for leaf number `kept`.
-
-    Where `moved` is itself an alias, it reaches all entries of its owner. What shares its memory
-    comes along. ValueError where one of these leaves would have no even strides.
-    """
-    leaves = [plan for plan in plans if isinstance(plan, LeafPlan)]
-    old, new = leaves[moved], leaves[kept]
-    target = kept if new.owner is None else new.owner
-    left = moved if old.owner is None else old.owner
-    leaf = Leaf(new.shape, new.strides, pairs=new.pairs)
-    table = np.empty(leaf.size, dtype=np.intp)
-    table[Leaf(old.shape, old.strides, pairs=old.pairs).entries(old.start)] = leaf.entries(
-        new.start
-    )
-    changed: list[Plan] = []
-    number = 0
-    for plan in plans:
-        if isinstance(plan, LeafPlan):
-            if number == moved:
-                plan = LeafPlan(new.shape, leaf.strides, target, new.start, new.pairs)
-            elif left in (number, plan.owner):
-                plan = _follow(plan, table, target)
-            number += 1
-        changed.append(plan)
-    return changed
-
-
-def _follow(plan: LeafPlan, table: np.ndarray, owner: int) -> LeafPlan:
-    """An alias of a leaf that moves: `table` maps entries of the old place to the new one."""
-    index = table[Leaf(plan.shape, plan.strides, pairs=plan.pairs).entries(plan.start)]
-    found = strides_of(index[..., 0] if plan.pairs else index)
-    if found is None:
-        raise ValueError(f"its alias of shape {plan.shape} would have no even strides")
-    return LeafPlan(plan.shape, found[1], owner, found[0], plan.pairs)

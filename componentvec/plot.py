@@ -153,18 +153,16 @@ def _name_axis(axis: Any, draw_line: Any, layout: Layout | None) -> None:
 def _spans(layout: Layout) -> list[tuple[str, int, int]]:
     """Names with first and last entries: of leaves, or of top-level components if they are many."""
     leaves = [
-        (format_path(path), *leaf.extent(offset))
+        (path, *leaf.extent(offset))
         for path, offset, leaf in layout._leaves
         if leaf.size and not leaf.alias
     ]
     if len(leaves) <= _MOST_NAMES:
-        return leaves
+        return [(format_path(path), start, stop) for path, start, stop in leaves]
     groups: dict[str, tuple[int, int]] = {}
-    for path, offset, leaf in layout._leaves:
-        if leaf.size and not leaf.alias:
-            low, stop = leaf.extent(offset)
-            first = groups.get(format_path(path[:1]), (low, stop))[0]
-            groups[format_path(path[:1])] = first, stop
+    for path, start, stop in leaves:
+        name = format_path(path[:1])
+        groups[name] = groups.get(name, (start, stop))[0], stop
     spans = [(name, start, stop) for name, (start, stop) in groups.items()]
     step = -(-len(spans) // _MOST_NAMES)
     return spans[::step]

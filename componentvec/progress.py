@@ -66,16 +66,13 @@ class Observer:
 
     def _labelled(self, state: Any, x: np.ndarray) -> OptimizeResult:
         """An intermediate result of SciPy's with labels, on memory of its own."""
-        unknowns = self._unknowns
         result = OptimizeResult(state)
-        result["x"] = unknowns.vector(x)
-        if unknowns.is_model:
-            result["model"] = unknowns.model(x)
+        self._unknowns.put_solution(result, x)
         if self._objective is not None:
             result["fun"] = self._value(state, x)
             for name in ("grad", "lagrangian_grad"):
                 if name in state:
-                    result[name] = unknowns.gradient(state[name])
+                    result[name] = self._unknowns.gradient(state[name])
         return result
 
 

@@ -19,9 +19,8 @@ from autograd.extend import vspace
 from autograd.tracer import isbox, new_box, trace_stack
 
 from .conveniences import is_vector
-from .packing import untraced
 from .rules import flat
-from .tracing import is_traced
+from .tracing import is_traced, untraced
 
 Function = Callable[..., Any]
 

@@ -14,14 +14,14 @@ import autograd.numpy as anp
 import numpy as np
 
 from .access import fill, view
-from .assembly import result_dtype
+from .assembly import real_dtype, result_dtype
 from .conveniences import layout
 from .layouts import Layout
-from .packing import untraced
 from .parameters import is_python
 from .paths import MAPPING, Path
 from .places import Leaf
 from .rules import cast
+from .tracing import untraced
 from .vector import ComponentVector, wrap
 from .walking import InnerVector, Walk
 
@@ -168,9 +168,8 @@ def _own_dtype(dtype: np.dtype, python: bool, pairs: bool, vector: np.dtype) -> 
     Python numbers, which have no say in the vector's dtype, have none for themselves either.
     """
     if python:
-        real = np.empty(0, vector).real.dtype
-        return real if dtype.kind == "f" and vector.kind == "c" else None
-    stored = np.empty(0, dtype).real.dtype if pairs else dtype
+        return real_dtype(vector) if dtype.kind == "f" and vector.kind == "c" else None
+    stored = real_dtype(dtype) if pairs else dtype
     return None if stored == vector else dtype
 
 
@@ -187,8 +186,9 @@ def _read_cuts(cuts: Sequence[_Cut], buffer: np.ndarray, slots: list[Any]) -> No
         if dtype is not None:
             key = storage, dtype
             if key not in copies:
-                real = np.empty(0, dtype).real.dtype
-                copies[key] = cast(buffer[slice(*storage)], real if leaf.pairs else dtype)
+                copies[key] = cast(
+                    buffer[slice(*storage)], real_dtype(dtype) if leaf.pairs else dtype
+                )
             value = view(copies[key], offset - storage[0], leaf)
         slots[slot] = value[()] if scalar else value
 

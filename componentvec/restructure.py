@@ -13,7 +13,7 @@ from .access import fill
 from .assembly import Collected, settle
 from .conveniences import is_vector
 from .layouts import Layout
-from .packing import pack, untraced
+from .packing import pack
 from .parameters import (
     Select,
     choose,
@@ -27,7 +27,7 @@ from .parameters import (
 from .paths import Path, format_path
 from .reading import Recipe
 from .rules import cast, flat
-from .tracing import is_traced
+from .tracing import is_traced, untraced
 from .tree import emptied, open_container
 from .vector import wrap
 from .walking import Walk, prune, rebuild
@@ -96,7 +96,8 @@ def destructure(
     walked = walk_model(model)
     chosen, by_name = choose(walked, select, scalars, ties)
     if not chosen and not allow_empty:
-        raise ValueError(f"the model has no parameters: {why_empty(walked)}")
+        so = "" if scalars else "without scalars=True, "
+        raise ValueError(f"{so}the model has no parameters: {why_empty(walked, scalars)}")
     plans, order, spare = prune(walked.nodes, plans_of(walked, chosen))
     values = [walked.values[number] for number in order]
     for number, value in zip(order, values, strict=True):
@@ -307,7 +308,8 @@ class Restructure:
             )
         if isinstance(plain, np.ma.MaskedArray):
             raise TypeError(
-                "restructure expected an array, got one with a mask, which would be lost"
+                "restructure expected an array, got one with a mask, which would be lost; give "
+                "np.asarray(p), or p.filled(...)"
             )
 
     def _following(self, own: Layout) -> Restructure:

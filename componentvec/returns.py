@@ -14,11 +14,11 @@ from scipy.sparse import issparse
 from scipy.sparse.linalg import LinearOperator
 
 from .conveniences import is_vector, layout
-from .layouts import Layout
 from .matrix import ComponentMatrix
-from .packing import pack, untraced
+from .packing import pack
 from .pullbacks import name_type
 from .rules import flat
+from .tracing import untraced
 from .unknowns import Unknowns, is_tree, product
 
 
@@ -70,19 +70,8 @@ def _whole_covector(unknowns: Unknowns, gradient: Any, what: str) -> np.ndarray:
         return values.astype(complex).conj().view(float)
     values = values.astype(float, copy=False)
     if unknowns.is_model and is_tree(gradient) and not is_vector(gradient):
-        assert unknowns.layout is not None
-        values[_imaginary(unknowns.layout)] *= -1.0
+        values[unknowns.imaginary] *= -1.0
     return values
-
-
-def _imaginary(own: Layout) -> np.ndarray:
-    """Positions of imaginary parts in a real vector with pairs."""
-    found = [
-        leaf.entries(offset)[..., 1].reshape(-1)
-        for _, offset, leaf in own._leaves
-        if leaf.pairs and not leaf.alias
-    ]
-    return np.concatenate(found) if found else np.empty(0, dtype=np.intp)
 
 
 def restrict(

@@ -74,7 +74,7 @@ def root(
     >>> res.fun.keys()
     ['circle', 'line']
     """
-    unknowns = Unknowns(x0)
+    unknowns = Unknowns(x0, any_shape=True)
     args = args if isinstance(args, tuple) else (args,)
     if not isinstance(method, str):
         raise ValueError(f"method must be the name of one of SciPy's methods, got {method!r:.80}")
@@ -128,8 +128,6 @@ def _label_root(result: Any, unknowns: Unknowns, equations: Equations) -> Optimi
     """A result of SciPy's root with labels, on memory of its own."""
     result = OptimizeResult(result)
     x = np.array(result.x, dtype=float).reshape(-1)
-    result["x"] = unknowns.vector(x)
+    unknowns.put_solution(result, x)
     result["fun"] = equations.labelled(result.fun)
-    if unknowns.is_model:
-        result["model"] = unknowns.model(x)
     return result

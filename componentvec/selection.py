@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-from .access import Write, checked, commit, fill, put, view
-from .assembly import Collected, as_leaf, lay_out, numbers_only
+from .access import checked, commit, fill, put, view
+from .assembly import Collected, as_leaf, holds_complex, lay_out, numbers_only
 from .conveniences import layout
 from .layouts import Layout
 from .paths import MAPPING, SEQUENCE, Key, Path, format_path, is_range, parse_path
@@ -44,12 +44,6 @@ def locate(v: Any, name: str) -> Located:
             return through
         found = own._find(name)  # raises
     return v._offset + found[0], found[1], v._path + path_keys(own, name)
-
-
-def through_lists(v: Any, name: str) -> Any:
-    """What a path with slices reads, as ``layers[:].w``; None where there is no slice."""
-    through = _through_slices(v, name)
-    return None if through is None else v._at(*through)
 
 
 def _through_slices(v: Any, name: str) -> Located | None:
@@ -118,9 +112,8 @@ def assign(v: Any, names: Sequence[str], value: Any) -> None:
     writes = []
     for number, (_, at, leaf) in zip(kept, chosen._layout._leaves, strict=True):
         path, offset, place = v._layout._leaves[number]
-        path, offset = v._path + path, v._offset + offset
-        array = checked(view(chosen._root, at, leaf), view(v._root, offset, place), path)
-        writes.append(Write(path, offset, place, array))
+        given = view(chosen._root, at, leaf)
+        writes.append(checked(v._root, v._offset + offset, place, v._path + path, given))
     commit(v._root, writes)
 
 
@@ -139,14 +132,14 @@ def _select(v: Any, names: Sequence[str]) -> tuple[Any, list[int]]:
         read_leaf(v, number) if leaf.owner is None else None
         for number, leaf in zip(kept, leaves, strict=True)
     ]
-    is_complex = [own._leaves[number][2].pairs or own._dtype.kind == "c" for number in kept]
+    is_complex = [holds_complex(own, own._leaves[number][2]) for number in kept]
     found = Collected(plans, values, [False] * len(values))
     return fill(*lay_out(found, is_complex, own._dtype)), kept
 
 
 def carry(own: Layout, sketch: Sketch) -> list[Plan]:
     """The plan of a sketch: leaves of `own` keep their ties where their owners come along."""
-    old = [plan for plan in own._plan() if isinstance(plan, LeafPlan)]
+    old = own._leaf_plans
     leaves = [node for node in sketch if not isinstance(node, GroupPlan)]
     moved = {number: new for new, number in enumerate(leaves) if isinstance(number, int)}
     plans: list[Plan] = []
@@ -159,6 +152,13 @@ def carry(own: Layout, sketch: Sketch) -> list[Plan]:
             node = plan
         plans.append(node)
     return plans
+
+
+def numbers_by_path(own: Layout) -> dict[Path, int]:
+    """The numbers of the leaves."""
+    if "numbers" not in own._lazy:
+        own._lazy["numbers"] = {path: i for i, (path, _, _) in enumerate(own._leaves)}
+    return own._lazy["numbers"]
 
 
 def read_leaf(v: Any, number: int) -> Any:
@@ -215,7 +215,7 @@ def _choose(own: Layout, root: _Chosen, keys: Path) -> None:
 
 def _sketch(own: Layout, root: _Chosen) -> Sketch:
     """The choice in preorder."""
-    numbers = {path: number for number, (path, _, _) in enumerate(own._leaves)}
+    numbers = numbers_by_path(own)
     sketch: Sketch = []
     stack: list[Any] = [root]
     while stack:

@@ -132,10 +132,7 @@ def minimize(
     >>> np.round(res.jac.peak.center, 6).tolist(), res.active_mask.tolist()
     ([2.0, 2.0], [0, 0, -1, -1])
     """
-    unknowns = Unknowns(x0)
-    unknowns.require_one_axis()
-    if fixed is not None:
-        unknowns.fix(fixed)
+    unknowns = Unknowns(x0, fixed=fixed)
     box = read_bounds(bounds, unknowns, in_pairs=True)
     method, key = _choose_method(method, box, constraints)
     check_jac(jac, unknowns)
@@ -296,9 +293,7 @@ def _label(result: Any, unknowns: Unknowns, box: Box | None, key: str) -> Optimi
         raise TypeError(f"a method returns an OptimizeResult with x, got {type(result).__name__}")
     result = OptimizeResult(result)
     x = np.array(result.x, dtype=float).reshape(-1)
-    result["x"] = unknowns.vector(x)
-    if unknowns.is_model:
-        result["model"] = unknowns.model(x)
+    unknowns.put_solution(result, x)
     gradients = ("grad", "lagrangian_grad") if key == "trust-constr" else ("jac",)
     for name in gradients:
         if isinstance(result.get(name), np.ndarray) and result[name].size == x.size:

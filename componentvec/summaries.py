@@ -120,7 +120,7 @@ def summary(res: Any, cov: Any = None) -> Summary:
     x = res.get("x") if isinstance(res, dict) else None
     if x is None:
         raise TypeError(f"expected the result of a solver, got {type(res).__name__}")
-    own = _entries(layout(x)) if is_vector(x) else None
+    own = layout_of_pairs(layout(x)) if is_vector(x) else None
     values = np.ravel(data(x) if is_vector(x) else x)
     paired = values.dtype.kind == "c"
     values = np.ascontiguousarray(values).view(float) if paired else values
@@ -143,11 +143,6 @@ def summary(res: Any, cov: Any = None) -> Summary:
         error = None if errors is None or fixed[i] else float(errors[i])
         rows.append(Row(label, float(values[i]), error, tuple(marks)))
     return Summary(rows)
-
-
-def _entries(own: Layout) -> Layout:
-    """The layout of the real entries."""
-    return layout_of_pairs(own) if own.dtype.kind == "c" else own
 
 
 def _standard_errors(res: Any, cov: Any, own: Layout | None, size: int) -> np.ndarray | None:

@@ -66,9 +66,7 @@ class VectorJVPNode(JVPNode):
     def __init__(
         self, value: Any, fun: Any, args: Any, kwargs: Any, argnums: Any, parents: Any
     ) -> None:
-        if LABELLED.isdisjoint(map(type, args)):
-            _start_jvp(self, value, fun, args, kwargs, argnums, parents)
-        elif _takes_arrays(fun):
+        if not LABELLED.isdisjoint(map(type, args)) and _takes_arrays(fun):
             parents = [tangent_node(flat(parent.g)) for parent in parents]
             args = tuple(map(_plain, args))
             _start_jvp(self, _plain(value), fun, args, kwargs, argnums, parents)

@@ -40,3 +40,8 @@ tracing = Tracing()
 def is_traced(value: Any) -> bool:
     """Whether autograd traces the value."""
     return type(value) in tracing.types
+
+
+def untraced(value: Any) -> Any:
+    """The plain value within a traced one."""
+    return tracing.value(value) if is_traced(value) else value

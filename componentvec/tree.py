@@ -24,14 +24,13 @@ from .instances import (
     restore,
     stored_in,
 )
+from .paths import MAPPING, SEQUENCE
 from .registry import BUFFER as BUFFER
 from .registry import STATIC, Registration, marks_of, registration_of
 from .registry import TRAINABLE as TRAINABLE
 from .registry import buffer as buffer
 from .registry import register as register
 from .registry import static as static
-
-MAPPING, SEQUENCE = "mapping", "sequence"
 
 T = TypeVar("T")
 

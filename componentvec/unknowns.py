@@ -7,7 +7,7 @@ vectors, models or plain arrays, always whole. Everything between the two is her
 from __future__ import annotations
 
 import functools
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import Any
 
 import autograd.numpy as anp
@@ -21,11 +21,10 @@ from .conveniences import data, is_vector, layout, read_only
 from .hidden import refuse_hidden_arrays
 from .layouts import Layout
 from .matrix import ComponentMatrix
-from .packing import untraced
 from .paths import Path
 from .places import LeafPlan
 from .restructure import Restructure, destructure
-from .tracing import is_traced
+from .tracing import is_traced, untraced
 from .tree import open_container
 from .vector import wrap
 
@@ -45,7 +44,15 @@ class Unknowns:
     paired: bool  # whether x0 is complex
     shape: tuple[int, ...]  # of a plain array
 
-    def __init__(self, x0: Any, name: str = "x0", *, keep_complex: bool = False) -> None:
+    def __init__(
+        self,
+        x0: Any,
+        name: str = "x0",
+        *,
+        fixed: Any = None,
+        any_shape: bool = False,
+        keep_complex: bool = False,
+    ) -> None:
         self._restructure: Restructure | None = None
         self._working: Restructure | None = None  # the same in double precision
         self.layout = self.entries = self.free = None
@@ -63,8 +70,12 @@ class Unknowns:
         if self._restructure is not None:
             assert self.layout is not None
             self._working = self._restructure._following(self.layout)
-        if not np.isfinite(self.start).all():
-            raise ValueError(f"{name} is not finite: {self.name_first(~np.isfinite(self.start))}")
+        if found := first_not_finite(self.start, self.name):
+            raise ValueError(f"{name} is not finite: {found}")
+        if self.layout is None and len(self.shape) > 1 and not any_shape:
+            raise ValueError(f"{name} must have one axis, got shape {self.shape}; flatten it")
+        if fixed is not None:
+            self.fix(fixed)
 
     def _read_start(self, x0: Any, name: str) -> np.ndarray:
         """The values of the start, and what kind of thing it is."""
@@ -119,18 +130,13 @@ class Unknowns:
             mask[self.free] = False
         return mask
 
-    def require_one_axis(self, name: str = "x0") -> None:
-        """ValueError for an array of several axes."""
-        if self.layout is None and len(self.shape) > 1:
-            raise ValueError(f"{name} must have one axis, got shape {self.shape}")
-
     def fix(self, fixed: Any) -> None:
         """Take entries out of what is solved for: patterns, or a boolean mask."""
         mask = self._fixed_mask(fixed)
         if mask.any():
             self.free = np.flatnonzero(~mask)
-            self._order = np.arange(mask.size) + self.free.size
-            self._order[self.free] = np.arange(self.free.size)
+            self._held = self.start[mask]
+            self._order = np.argsort(np.concatenate([self.free, np.flatnonzero(mask)]))
 
     def _fixed_mask(self, fixed: Any) -> np.ndarray:
         """Which of the real entries are to be fixed."""
@@ -161,11 +167,6 @@ class Unknowns:
     def name(self, position: int) -> str:
         """The label of a real entry, or its position."""
         return name_of_entry(self.entries, position, self.paired)
-
-    def name_first(self, wrong: np.ndarray) -> str:
-        """The label and the value of the first entry of the start that is marked."""
-        position = int(np.argmax(wrong))
-        return f"{self.name(position)} is {self.start[position]}"
 
     # -- from SciPy's x to what users see --------------------------------------------------------
 
@@ -208,15 +209,13 @@ class Unknowns:
         """SciPy's x, a plain array, as users get it; on its memory where that is possible."""
         return self.present(self.argument(x))
 
+    def complete(self, x: Any) -> Any:
+        """All real entries of SciPy's x, traced or not: fixed ones have their values."""
+        return x if self.free is None else anp.concatenate([x, self._held])[self._order]
+
     def _whole(self, x: Any) -> Any:
         """All entries, in users' own numbers, of SciPy's x, traced or not."""
-        if self.free is not None:
-            if is_traced(x):
-                x = anp.concatenate([x, self.start])[self._order]
-            else:
-                whole = self.start.astype(x.dtype)
-                whole[self.free] = x
-                x = whole
+        x = self.complete(x)
         if self.paired:
             if is_traced(x):
                 parts = anp.reshape(x, (-1, 2))
@@ -236,8 +235,17 @@ class Unknowns:
 
     def vector(self, x: Any) -> Any:
         """A solution: the fixed entries have their values."""
-        whole = self._whole(np.array(x, dtype=self.start.dtype).reshape(-1))
+        return self._named(self._whole(np.array(x, dtype=self.start.dtype).reshape(-1)))
+
+    def _named(self, whole: np.ndarray) -> Any:
+        """All entries, in users' own numbers, as a vector or in the shape of the start."""
         return whole.reshape(self.shape) if self.layout is None else wrap(self.layout, whole)
+
+    def put_solution(self, result: dict[str, Any], x: Any) -> None:
+        """Put a solution into a result: as a vector, and as a model where users have one."""
+        result["x"] = self.vector(x)
+        if self.is_model:
+            result["model"] = self.model(x)
 
     def model(self, x: Any) -> Any:
         """A solution as a model in its own dtypes."""
@@ -247,17 +255,14 @@ class Unknowns:
 
     def gradient(self, g: Any) -> Any:
         """A gradient: zero at fixed entries, complex ones by autograd's convention."""
-        whole = self.spread(g)
-        if self.paired:
-            whole = whole.view(complex).conj()
-        return whole.reshape(self.shape) if self.layout is None else wrap(self.layout, whole)
+        return np.conj(self.direction(g)) if self.paired else self.direction(g)
 
-    def spread(self, values: Any, fill: Any = 0) -> np.ndarray:
-        """Values of the free entries among all real ones, new memory."""
+    def spread(self, values: Any) -> np.ndarray:
+        """Values of the free entries among all real ones, zeros elsewhere: new memory."""
         values = np.array(values).reshape(-1)
         if self.free is None:
             return values
-        whole = np.full(self.start.size, fill, dtype=values.dtype)
+        whole = np.zeros(self.start.size, dtype=values.dtype)
         whole[self.free] = values
         return whole
 
@@ -289,20 +294,29 @@ class Unknowns:
             return matrix
         return ComponentMatrix(matrix, rows, self.entries)
 
-    def direction(self, p: np.ndarray) -> Any:
+    def direction(self, p: Any) -> Any:
         """A direction over the free entries as users get it: whole, labelled, zero where fixed."""
         whole = self.spread(p)
-        if self.paired:
-            whole = whole.view(complex)
-        return whole if self.layout is None else wrap(self.layout, whole)
+        return self._named(whole.view(complex) if self.paired else whole)
 
-    @property
+    @functools.cached_property
     def selection(self) -> csr_array:
         """The matrix of shape (all, free) that puts free entries in their places."""
         assert self.free is not None
         shape = self.start.size, self.free.size
         ones = np.ones(self.free.size)
         return csr_array((ones, (self.free, np.arange(self.free.size))), shape=shape)
+
+    @functools.cached_property
+    def imaginary(self) -> np.ndarray:
+        """Positions of imaginary parts in a real vector with pairs."""
+        assert self.layout is not None
+        found = [
+            leaf.entries(offset)[..., 1].reshape(-1)
+            for _, offset, leaf in self.layout._leaves
+            if leaf.pairs and not leaf.alias
+        ]
+        return np.concatenate(found) if found else np.empty(0, dtype=np.intp)
 
 
 def is_tree(value: Any) -> bool:
@@ -343,8 +357,19 @@ def name_of_entry(entries: Layout | None, position: int, paired: bool) -> str:
     return f"entry {position}"
 
 
+def first_not_finite(values: np.ndarray, name: Callable[[int], str]) -> str:
+    """Name and value of the first entry that is not finite; empty where all are."""
+    wrong = ~np.isfinite(values)
+    if not wrong.any():
+        return ""
+    position = int(np.argmax(wrong))
+    return f"{name(position)} is {values[position]}"
+
+
 def layout_of_pairs(own: Layout) -> Layout:
-    """The layout that stores each complex number of another as a pair of reals."""
+    """The layout that stores each complex number of another as a pair of reals, if it has any."""
+    if own.dtype.kind != "c":
+        return own
     plans = [
         as_pairs(plan) if isinstance(plan, LeafPlan) and 0 not in plan.shape else plan
         for plan in own._plan()

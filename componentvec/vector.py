@@ -8,20 +8,14 @@ from typing import Any
 import numpy as np
 
 from . import layouts
-from .access import fill as fill
-from .access import numbers, put, view
+from .access import fill, numbers, put, view
 from .assembly import collect, settle
 from .conveniences import CONVENIENCES, copy, is_vector, keys, layout
 from .layouts import Layout
 from .paths import MAPPING, SEQUENCE, Path, unknown
 from .places import Leaf
 from .protocols import ArrayProtocols, plain
-from .selection import assign, locate, read_leaf
-from .selection import is_names as is_names
-from .selection import is_whole as is_whole
-from .selection import path_keys as path_keys
-from .selection import select as select
-from .selection import through_lists as through_lists
+from .selection import assign, is_names, is_whole, locate, read_leaf, select
 from .sequences import ComponentList, items_of
 from .tracing import is_traced, tracing
 from .tree import TRAINABLE, Opened, add_opener, open_container

@@ -8,6 +8,7 @@ nesting has no limit.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from operator import itemgetter
@@ -20,7 +21,7 @@ from .conveniences import is_vector
 from .hidden import refuse_arrays_beside_items, refuse_hidden_arrays
 from .paths import MAPPING, SEQUENCE, Path, check_key, format_path
 from .places import GroupPlan, Leaf, LeafPlan, Plan
-from .tracing import is_traced
+from .tracing import is_traced, untraced
 from .tree import BUFFER, TRAINABLE, Opened, open_container
 
 Rebuild = Callable[[Sequence[Any]], Any]
@@ -207,6 +208,20 @@ class _Walker:
         except TypeError:
             self.odd = True
             return key
+
+
+def is_inexact(value: Any, numbers: bool = True) -> bool:
+    """Whether a leaf is an array of floating or complex dtype, or, if these count, a number."""
+    if type(value) is np.ndarray:
+        return value.dtype.kind in "fc"
+    plain = untraced(value)
+    if isinstance(plain, np.ndarray):
+        return plain.dtype.kind in "fc"
+    return (
+        numbers
+        and isinstance(plain, float | complex | np.inexact)
+        and not isinstance(plain, enum.Enum)
+    )
 
 
 def rebuild(steps: Sequence[Step], slots: list[Any]) -> Any:

@@ -8,6 +8,7 @@ by the words of the contract: `places_of` is the oracle.
 
 from __future__ import annotations
 
+import enum
 from collections import OrderedDict, defaultdict
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -135,7 +136,21 @@ class Unregistered:
         self.__dict__.update(attributes)
 
 
+class Level(float, enum.Enum):
+    """A constant that is a float too."""
+
+    HIGH = 2.0
+
+
+@dataclass
+class Kept:
+    """Buffers alone."""
+
+    arrays: list = cv.buffer()
+
+
 _FIELDS = {
+    Kept: (("arrays", BUFFER),),
     BatchNorm: (("gamma", TRAINABLE), ("mean", BUFFER), ("beta", TRAINABLE), ("var", BUFFER))
     + (("eps", TRAINABLE),),
     Frozen: (("w", TRAINABLE), ("act", TRAINABLE)),
@@ -320,12 +335,15 @@ def trees(leaves, buffers=True):
 def models(draw, dtypes=REAL, buffers=True, shapes=shapes):
     """Models with ties of every kind, buffers on parameters' memory, statics, shared containers.
 
-    The arrays from which views are taken stand in the model, before or after the rest, so that no
-    two leaves share a part that neither contains.
+    The arrays from which views are taken stand in the model, before or after the rest, as
+    parameters and where there are buffers as buffers too, so that no two leaves of one role share a
+    part that neither contains.
     """
     bases = draw(st.lists(arrays(dtypes, shapes), min_size=1, max_size=3))
     views = [view for base in bases for view in views_of(base)]
     leaves = st.one_of(st.sampled_from(views), arrays(dtypes, shapes), statics)
     rest = draw(trees(leaves, buffers))
     parts = {"bases": bases, "rest": rest}
+    if buffers:
+        parts["kept"] = Kept(bases)
     return dict(reversed(parts.items())) if draw(st.booleans()) else parts

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import componentvec as cv
 from componentvec.container_rules import plant
 from componentvec.walking import walk
-from model_strategies import arrays, full_shapes
+from model_strategies import Level, arrays, full_shapes
 
 W = np.array([[1.0, 2.0], [3.0, 4.0]])
 
@@ -107,6 +107,15 @@ def test_static_parts_have_gradient_none():
     np.testing.assert_allclose(gradient["a"], 3 * W**2)
     assert gradient["act"] is None and gradient["sizes"] == [None, None]
     assert gradient["key"] is None
+
+
+def test_a_constant_of_an_enumeration_is_static_though_it_is_a_float():
+    """As in a model that nothing traces: neither a parameter nor a number to derive by."""
+    model = {"a": W, "level": Level.HIGH, "name": "x"}
+    for f in (cubes, lambda m: anp.sum(cv.destructure(m, scalars=True)[0] ** 3)):
+        gradient = autograd.grad(f)(model)
+        np.testing.assert_allclose(gradient["a"], 3 * W**2)
+        assert gradient["level"] is None and gradient["name"] is None
 
 
 def test_parameters_may_be_asked_for_twice():
@@ -293,7 +302,7 @@ def test_a_wrong_rule_is_caught(monkeypatch):
         return plant(walked, [slot for slot, _ in parts[1:]], *[g for _, g in parts[1:]])
 
     monkeypatch.setattr(container_rules, "_collect", dropping)
-    with pytest.raises(AssertionError):
+    with pytest.raises(AssertionError, match="VJP"):
         check_grads(cubes, modes=["rev"], order=1)(new_model())
 
 

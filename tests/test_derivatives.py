@@ -586,7 +586,7 @@ def test_functions_have_telling_names():
 )
 def test_a_function_that_runs_on_plain_numbers_gains_a_note(derive, fun, x):
     """It is to be written with `autograd.numpy`."""
-    with pytest.raises(TypeError) as caught:
+    with pytest.raises(TypeError, match="float") as caught:
         derive(fun)(x)
     assert caught.value.__notes__[0].endswith('"import autograd.numpy as np"')
 

@@ -1089,3 +1089,19 @@ def test_a_path_of_the_layout_is_found_as_text_and_as_tuple(names):
     assert layout.shape(path) == layout.shape(text) == ()
     assert path in layout
     assert text in layout
+
+
+@pytest.mark.parametrize("text", ["a", "c", "c.w", "layers", "layers[1]", "layers[1].w"])
+def test_each_member_takes_a_path_as_text_or_as_tuple(text):
+    """With one answer, for groups and for leaves."""
+    layout = layout_of(a=1.0, c={"w": [2.0, 3.0]}, layers=[{"w": [4.0]}, {"w": [5.0, 6.0]}])
+    path = parse_path(text)
+    assert path in layout and text in layout
+    assert layout.slice(path) == layout.slice(text)
+    assert layout.index(path).tolist() == layout.index(text).tolist()
+    assert layout.mask(path).tolist() == layout.mask(text).tolist()
+    assert np.flatnonzero(layout.mask(path)).tolist() == layout.index(path).tolist()
+    if path[-1] in ("a", "w"):
+        assert layout.shape(path) == layout.shape(text)
+    else:
+        assert layout[path] == layout[text]

@@ -152,6 +152,21 @@ def test_everything_is_own_memory_and_the_start_unchanged():
     for i, one in enumerate(arrays):
         assert not np.shares_memory(one, v) and one.flags.writeable
         assert not any(np.shares_memory(one, other) for other in arrays[i + 1 :])
+    model = {"w": np.array([2.0, 1.0])}
+    res = cv.least_squares(lambda m: m["w"] - 3, model)
+    assert model["w"].tolist() == [2.0, 1.0] and res.model["w"].tolist() == [3.0, 3.0]
+    assert not np.shares_memory(res.model["w"], model["w"])
+    assert not np.shares_memory(res.model["w"], res.x)
+
+
+def test_float32_is_fitted_in_double_precision():
+    """Residuals, results and standard errors."""
+    seen = set()
+    fun = lambda v: seen.add(v.dtype) or residuals(v)
+    res = cv.least_squares(fun, start().astype(np.float32), jac="2-point")
+    assert seen == {np.dtype(float)}
+    assert {res[name].dtype for name in ("x", "grad", "jac", "cov", "stderr")} == seen
+    assert_allclose(res.x, by_hand().x, rtol=1e-6)
 
 
 def test_models_and_arrays_are_fitted():
@@ -318,9 +333,13 @@ def test_a_tied_alias_stands_for_the_shared_entries():
 def test_options_pass_through_and_scales_may_be_labelled():
     """Loss, scale, tolerances and steps."""
     by_tree = {"shape": [3.0, 2.0], "level": 1.0}
-    for scale in (start() + 1, [3.0, 2.0, 1.0], by_tree, "jac", 1.0):
-        res = cv.least_squares(residuals, start(), x_scale=scale, fixed="level")
-        assert res.success
+    found = [
+        cv.least_squares(residuals, start(), x_scale=scale, fixed="level")
+        for scale in (start() + 1, [3.0, 2.0, 1.0], by_tree, "jac", 1.0)
+    ]
+    assert all(res.success for res in found)
+    by_name, in_order, in_tree, _, unscaled = (res.x.tolist() for res in found)
+    assert by_name == in_order == in_tree != unscaled
     res = cv.least_squares(residuals, start(), jac="2-point", diff_step=start() * 0 + 1e-6)
     assert_allclose(res.x, by_hand().x, rtol=1e-5)
     robust = cv.least_squares(residuals, start(), loss="soft_l1", f_scale=0.1)
@@ -450,6 +469,20 @@ def test_bad_input_says_what_is_expected():
         cv.least_squares(residuals, start(), nonsense=1)
 
 
+def test_exceptions_of_the_function_come_through():
+    """As they are, from residuals and from a Jacobian by hand."""
+
+    def fail(v):
+        raise LookupError("mine")
+
+    for options in ({}, {"jac": "2-point"}):
+        with pytest.raises(LookupError, match="mine") as caught:
+            cv.least_squares(fail, start(), **options)
+        assert not hasattr(caught.value, "__notes__")
+    with pytest.raises(LookupError, match="mine"):
+        cv.least_squares(residuals, start(), jac=fail)
+
+
 def test_function_that_autograd_cannot_trace_gains_a_note():
     """It says what to do; and that works."""
     fun = lambda v: [math.exp(v.level) - 2, 0.1]
@@ -510,6 +543,7 @@ def test_covariance_of_badly_scaled_parameters_keeps_its_digits():
         (lambda v: (v.a + v.b) ** 2, "not positive definite: x is no minimum"),
         (lambda v: v.a**2 + v.b**2 + 4 * v.a * v.b, "not positive definite: x is no minimum"),
         (lambda v: np.inf * v.a**2 + v.b**2, "the function is not finite at x: its value there"),
+        (lambda v: v.a**2 + v.b**1.5, "the Hessian at x is not finite: on its diagonal, 'b' is"),
         (lambda v: v.a**1.5 + v.b**2, "the Hessian at x is not finite"),
     ],
 )

@@ -204,6 +204,17 @@ def test_finite_differences_are_the_default():
     with pytest.raises(TypeError) as caught:
         cv.solve_ivp(fun, (0, 1), v, "BDF", jac=True)
     assert caught.value.__notes__[0].endswith("or leave out jac=True")
+    three = cv.solve_ivp(fun, (0, 1), v, "BDF", jac=False)
+    assert_array_equal(one.y, three.y)
+
+
+def test_float32_states_are_solved_in_double_precision():
+    """What the function gets, and the solution."""
+    seen = set()
+    y0 = start().astype(np.float32)
+    sol = cv.solve_ivp(lambda t, y: seen.add(y.dtype) or grow(t, y), (0, 3), y0)
+    assert seen == {sol.y.dtype} == {np.dtype(float)}
+    assert_array_equal(sol.y, by_hand().y)
 
 
 @dataclass
@@ -392,6 +403,8 @@ def test_bad_input_says_what_is_expected():
         cv.solve_ivp(grow, (0, 1), start(), "RK99")
     with pytest.raises(ValueError, match=r"the Jacobian must have the shape \(m, 4\), got"):
         cv.solve_ivp(grow, (0, 1), start(), "BDF", jac=np.eye(2))
+    with pytest.raises(ValueError, match="jac must be None or \"2-point\" .*, got '3-point'"):
+        cv.solve_ivp(grow, (0, 1), start(), "BDF", jac="3-point")
     bad = start()
     bad.hunters[1] = np.nan
     with pytest.raises(ValueError, match=r"y0 is not finite: 'hunters\[1\]' is nan"):

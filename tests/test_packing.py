@@ -116,6 +116,19 @@ def test_the_first_name_that_is_missing_is_reported():
         model().layout.pack({})
 
 
+def test_of_thousands_of_names_an_error_shows_twenty():
+    """And says how many there are."""
+    layout = vector({f"x{i}": 1.0 for i in range(10_000)}).layout
+    shown = "x0, x1, .*, x19, \\.\\.\\. \\(10000 in all\\)"
+    with pytest.raises(KeyError, match=f"'x0'; expected: {shown}") as missing:
+        layout.pack({})
+    with pytest.raises(TypeError, match=f"expected a mapping of {shown}, got float") as other:
+        layout.pack(1.0)
+    with pytest.raises(KeyError, match=f"expected a mapping with {shown}, got a list") as listed:
+        layout.pack([1.0])
+    assert all(len(str(caught.value)) < 300 for caught in (missing, other, listed))
+
+
 def test_tied_aliases_may_be_left_out():
     """And must agree with their owner where they are given."""
     layout = strided().layout

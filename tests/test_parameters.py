@@ -1,14 +1,12 @@
 """Which leaves are parameters, selection, and ties: `componentvec.parameters`."""
 
-import enum
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import componentvec as cv
-from model_strategies import ALL, BatchNorm, Dense, models, parameters_of
+from model_strategies import ALL, BatchNorm, Dense, Level, models, parameters_of
 
 W = np.arange(6.0).reshape(2, 3)
 B = np.array([1.0, 2.0])
@@ -56,19 +54,13 @@ def test_floating_and_complex_arrays_are_parameters(dtype, shape):
         lambda: B,
         np.ndarray,
     ],
-    ids=str,
+    ids=lambda value: type(value).__name__,
 )
 def test_everything_else_is_static(value):
     """It comes back as the same object."""
     vector, restructure = cv.destructure({"w": B, "x": value})
     assert vector.layout.paths() == ("w",)
     assert restructure(vector)["x"] is value
-
-
-class Level(float, enum.Enum):
-    """A constant that is a float too."""
-
-    HIGH = 2.0
 
 
 def test_scalars_adds_floating_numbers_alone():

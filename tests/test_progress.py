@@ -315,3 +315,10 @@ def test_callbacks_of_least_squares_and_root_are_labelled():
         callback=lambda x, f: pairs.append((x.a, f.e)),
     )
     assert pairs
+    cv.root(
+        lambda m: m["w"] ** 2 - 2,
+        {"w": np.ones(2), "name": "m"},
+        method="krylov",
+        callback=lambda m, f: pairs.append(m["name"]),
+    )
+    assert pairs[-1] == "m"

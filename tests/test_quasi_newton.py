@@ -676,6 +676,22 @@ def test_no_constraints_are_no_error(constraints):
     assert minimize(bowl, POINT, jac=bowl_der, method=bfgs, constraints=constraints).success
 
 
+def test_an_iteration_is_one_product_and_one_rank_two_update(monkeypatch):
+    """Of the whole matrix there is nothing else; the first product gives the first direction."""
+    counts = {"dsymv": 0, "dsyr2": 0}
+    for name in counts:
+        routine = getattr(quasi_newton, name)
+
+        def counted(*args, name=name, routine=routine, **kwargs):
+            counts[name] += 1
+            return routine(*args, **kwargs)
+
+        monkeypatch.setattr(quasi_newton, name, counted)
+    res = minimize(rosen, np.full(10, 0.5), jac=rosen_der, method=bfgs)
+    assert res.success and res.nit > 10
+    assert counts == {"dsymv": res.nit, "dsyr2": res.nit - 1}  # the last iterate needs neither
+
+
 # What can go wrong on the way.
 
 

@@ -372,6 +372,31 @@ def test_a_model_without_parameters_is_an_error_that_says_what_would_do():
     assert vector.tolist() == [0.5]
 
 
+@pytest.mark.parametrize(
+    "model, why",
+    [
+        ({}, "it holds no arrays of floating or complex dtype"),
+        ({"n": 3}, r"'n' is a Python int: make it np.array\(3.0\)"),
+        ({"x": np.float64(2.0)}, r"'x' is a scalar, float64: make it np.array\(2.0\)"),
+        ({"k": np.arange(3)}, "'k' is int64: make it float"),
+        ({"a": 1.5}, r"'a' is a Python float: make it np.array\(1.5\)"),
+        ([1.0, 2.0], "the model' is a list of Python numbers"),
+        (BatchNorm(None, mean=B), "'mean' is float64, but not selected"),
+    ],
+    ids=range(7),
+)
+def test_the_error_about_no_parameters_mentions_scalars(model, why):
+    """Whatever the model holds instead."""
+    with pytest.raises(ValueError, match=f"^without scalars=True, the model has no .*: .*{why}"):
+        cv.destructure(model)
+
+
+def test_the_error_about_no_parameters_asks_for_no_scalars_that_were_asked_for():
+    """Integers are none with them either."""
+    with pytest.raises(ValueError, match=r"^the model has no parameters: 'n' is a Python int"):
+        cv.destructure({"n": 3}, scalars=True)
+
+
 @pytest.mark.parametrize("value", [W, np.float64(1.0), 1.5, None, "w", np.tanh, {1.5}])
 def test_a_bare_value_is_no_model(value):
     """It is said to wrap it in a dict."""
@@ -463,11 +488,12 @@ def test_aliases_may_be_left_out_and_must_agree():
         (np.zeros(10, complex), TypeError, r"expected real entries \(float64\), got complex128"),
         (VECTOR.astype(complex), TypeError, r"expected real entries \(float64\), got complex128"),
         (np.zeros(10, object), TypeError, "a vector holds numbers, got a buffer of object"),
-        (np.ma.zeros(10), TypeError, "expected an array, got one with a mask"),
+        (np.ma.zeros(10), TypeError, r"expected an array, got one with a mask, .*p\.filled"),
         (
             cv.ComponentVector(enc=np.zeros(10)),
             ValueError,
-            r"a vector of its own layout.*'enc' has shape|its own layout, got one with another",
+            r"a vector of its own layout, got one with another: 'enc' has shape \(2, 3\) here, .*; "
+            "to go by position alone, give a plain array",
         ),
         (None, TypeError, "a vector, a 1-D array or a tree of parameters, got NoneType"),
         (3.0, TypeError, "a vector, a 1-D array or a tree of parameters, got float"),

@@ -211,6 +211,21 @@ def test_start_is_never_changed_and_results_are_own_memory():
     res = cv.root(equations, v)
     assert v.tolist() == start().tolist()
     assert not np.shares_memory(res.x, v)
+    assert not np.shares_memory(res.x, res.fun)
+    assert cv.data(res.x).flags.writeable and cv.data(res.fun).flags.writeable
+    model = {"w": np.array([1.0, 1.0])}
+    res = cv.root(lambda m: m["w"] - 3, model)
+    assert model["w"].tolist() == [1.0, 1.0] and res.model["w"].tolist() == [3.0, 3.0]
+    assert not np.shares_memory(res.model["w"], model["w"])
+
+
+def test_float32_is_solved_in_double_precision():
+    """What the function gets, and the solution."""
+    seen = set()
+    fun = lambda v: seen.add(v.dtype) or v.a**2 - 2
+    res = cv.root(fun, cv.ComponentVector(a=np.ones(1, np.float32)), jac="2-point")
+    assert seen == {res.x.dtype} == {np.dtype(float)}
+    assert res.x.a[0] == pytest.approx(2**0.5, rel=1e-12)
 
 
 def test_nothing_to_solve_is_solved():

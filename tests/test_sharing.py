@@ -364,6 +364,28 @@ def test_many_leaves_that_interleave_are_told_apart():
     assert places(*blocks, *columns)[10:] == [Place(i // 2, i % 2, (2,)) for i in range(20)]
 
 
+def test_only_leaves_whose_address_ranges_overlap_are_compared(monkeypatch):
+    """One comparison a tie, however many leaves there are: the rest of the work is sorting."""
+    compared = []
+    find_in = sharing._find_in
+
+    def counting(storage, leaf, names):
+        compared.append(leaf.number)
+        return find_in(storage, leaf, names)
+
+    monkeypatch.setattr(sharing, "_find_in", counting)
+    for n in (50, 500):
+        buffer = np.zeros(4 * n)
+        apart = [buffer[4 * i : 4 * i + 4] for i in range(n)]
+        turned = [leaf.reshape(2, 2).T for leaf in apart]
+        compared.clear()
+        places(*apart)
+        assert not compared
+        found = places(*apart, *turned)
+        assert sorted(compared) == list(range(n, 2 * n))
+        assert [place.owner for place in found] == [None] * n + list(range(n))
+
+
 def test_the_largest_ties_are_found_without_looking_at_entries(monkeypatch):
     """Slices, transposes and reshapes of 1e8 entries by algebra alone."""
     monkeypatch.setattr(storage, "_positions", None)

@@ -9,6 +9,7 @@ import autograd.numpy as np
 import numpy
 import pytest
 import scipy.optimize
+from autograd import value_and_grad
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import BFGS, SR1, LbfgsInvHessProduct, OptimizeResult, rosen, rosen_der
 from scipy.optimize._minimize import MINIMIZE_METHODS
@@ -355,6 +356,14 @@ def test_complex_step_reaches_models():
     assert_allclose(res.x, [2, 2, -1, -1], atol=1e-6)
 
 
+def test_complex_step_goes_with_fixed_entries():
+    """They have their values, and no step."""
+    fun = lambda v: np.sum((v.p - v.q) ** 2)
+    res = cv.minimize(fun, quadratic_start(), jac="cs", fixed="q", tol=1e-9)
+    assert res.x.q == 2.0 and res.jac.q == 0.0
+    assert_allclose(res.x.p, [2.0, 2.0], atol=1e-8)
+
+
 @pytest.mark.parametrize("method", ["Newton-CG", "trust-ncg", "trust-krylov", "trust-constr"])
 def test_hessian_products_by_hand_get_labelled_directions(method):
     """The direction is a vector of the layout; the product may be given by name."""
@@ -512,6 +521,17 @@ def test_options_with_a_number_for_each_entry_are_labelled_and_whole():
         options={"finite_diff_rel_step": steps},
     )
     assert res.success
+    same, other = (
+        cv.minimize(
+            quadratic,
+            quadratic_start(),
+            jac="2-point",
+            fixed="q",
+            options={"finite_diff_rel_step": step},
+        )
+        for step in (1e-6, 1e-3)
+    )
+    assert res.x.tolist() == same.x.tolist() != other.x.tolist()
     simplex = np.tile(cv.data(quadratic_start()), (3, 1)) + np.eye(3)
     res = cv.minimize(
         quadratic,
@@ -960,15 +980,18 @@ def test_start_that_is_not_finite_is_an_error():
 @pytest.mark.parametrize("method", ["BFGS", "L-BFGS-B", "CG"])
 def test_value_that_turns_nan_later_is_left_to_the_method(method):
     """SciPy's own status; no exception."""
-    count = []
 
-    def fun(v):
-        count.append(1)
-        return np.sum(v.p**2) * (np.nan if len(count) > 3 else 1.0)
+    def breaking(calls):
+        return lambda x: calls.append(1) or np.sum(x**4) * (np.nan if len(calls) > 3 else 1.0)
 
+    calls = []
+    fun, by_hand = breaking(calls), value_and_grad(breaking([]))
     with np.errstate(all="ignore"):
-        res = cv.minimize(fun, quadratic_start(), method=method)
-    assert res.success in (True, False)
+        ours = cv.minimize(lambda v: fun(cv.data(v)), quadratic_start(), method=method)
+        theirs = scipy.optimize.minimize(by_hand, [4.0, 3.0, 2.0], jac=True, method=method)
+    assert len(calls) > 3
+    for name in ("success", "status", "message", "nit"):
+        assert ours[name] == theirs[name], name
 
 
 def test_exceptions_of_the_function_come_through():

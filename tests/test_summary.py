@@ -60,6 +60,10 @@ def test_entries_at_a_bound_are_marked():
         assert "bound" not in lines[2]
     res = cv.minimize(loss, start(), bounds={"level": (0.0, 1.0)})
     assert ("at a bound (low)" in str(cv.summary(res))) == (res.x.level == 0)
+    v = start()
+    v.level = 0.7
+    lines = str(cv.summary(cv.minimize(loss, v, bounds={"level": (0.5, 1.0)}))).split("\n")
+    assert [line.endswith("at a bound (low)") for line in lines[1:4]] == [False, False, True]
 
 
 def test_tied_entries_are_marked_with_the_other_names():

@@ -1,23 +1,19 @@
 """What an iteration of the rank-two BFGS costs: against SciPy's BFGS, and against its two products.
 
-Run it as ``python tests/benchmarks/bfgs.py``. Figures are ratios of processor times on one BLAS
+Run it as ``python tests/benchmarks/run.py bfgs``. Figures are ratios of processor times on one BLAS
 thread, each the median over rounds in which the things compared take turns.
 """
 
-import json
-import os
 import statistics
-import subprocess
-import sys
 import time
 import tracemalloc
-from pathlib import Path
 
 import numpy as np
 from scipy.linalg.blas import dsymv, dsyr2
 from scipy.optimize import minimize
 
-ROOT = Path(__file__).resolve().parents[2]
+from componentvec import bfgs
+
 # Size, least ratio of SciPy's time to ours, SciPy's iterations in a run, rounds.
 AGAINST_SCIPY = ((200, 5, 30, 9), (500, 20, 12, 7), (1000, 50, 6, 5), (2000, 100, 4, 3))
 LARGE = 2000
@@ -25,28 +21,8 @@ OURS = 42
 WARM_UP = 2
 
 
-def rows() -> list[tuple[str, float, str]]:
+def rows():
     """All figures, as (figure, measured, target)."""
-    # A child, since BLAS reads its settings once, when NumPy is imported; without the settings
-    # that choose another kernel than the processor's own.
-    environment = {
-        name: value
-        for name, value in os.environ.items()
-        if name not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
-    }
-    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-        environment[name] = "1"
-    paths = [str(ROOT), environment.get("PYTHONPATH", "")]
-    environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
-    command = [sys.executable, str(Path(__file__).resolve()), "--measure"]
-    done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
-    return [tuple(row) for row in json.loads(done.stdout)]
-
-
-def measure() -> list[tuple[str, float, str]]:
-    """The figures, in this process."""
-    from componentvec.quasi_newton import bfgs  # here, where the child's path leads to it
-
     figures = []
     for n, target, iterations, rounds in AGAINST_SCIPY:
         problem = Quadratic(n)
@@ -118,11 +94,3 @@ def products(n, repeats=40):
         dsymv(1.0, matrix, x, lower=1)
         dsyr2(1.0, x, x, lower=1, a=matrix, overwrite_a=1)
     return (time.process_time() - began) / repeats
-
-
-if __name__ == "__main__":
-    if sys.argv[1:] == ["--measure"]:
-        print(json.dumps(measure()))
-    else:
-        for figure, measured, target in rows():
-            print(f"{figure:55} {measured:8.2f}   {target}")
